@@ -1,0 +1,18 @@
+"""Counting work where it is done; closed forms to compare with live beside the tests and the audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Work:
+    """A running count, added to by the code that multiplies.
+
+    Attributes:
+        projected_rows: input rows multiplied by a query, key or value matrix.
+        score_elements: attention scores allocated, later masked ones included, over all heads.
+    """
+
+    projected_rows: int = 0
+    score_elements: int = 0
