@@ -56,9 +56,7 @@ def check_consecutive(positions: Any, what: str) -> Ints:
     gaps = np.flatnonzero(np.diff(array) != 1)
     if gaps.size:
         at = int(gaps[0])
-        raise InputError(
-            f"{what} must be consecutive; {array[at]} is followed by {array[at + 1]}"
-        )
+        raise InputError(f"{what} must be consecutive; {array[at]} is followed by {array[at + 1]}")
     return array
 
 

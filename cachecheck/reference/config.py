@@ -89,7 +89,9 @@ class Config:
                 continue
             least = lowest.get(field.name, 1)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"Config.{field.name} must be an integer >= {least}; got {value!r}")
+                raise InputError(
+                    f"Config.{field.name} must be an integer >= {least}; got {value!r}"
+                )
         if not isinstance(self.normalise, bool):
             raise InputError(f"Config.normalise must be True or False; got {self.normalise!r}")
 

@@ -59,9 +59,7 @@ def full(
         positions = np.arange(len(ids))
     places = check_consecutive(positions, "positions")  # (T,)
     if len(places) != len(ids):
-        raise InputError(
-            f"expected one position a token; got {len(places)} for {len(ids)} tokens"
-        )
+        raise InputError(f"expected one position a token; got {len(places)} for {len(ids)} tokens")
     check_fits(int(places[-1]) + 1, config)
     mask = np.ones((len(ids), len(ids)), bool)  # (T, T)
     if causal:
@@ -79,4 +77,3 @@ def full(
             probabilities.append(weighting)  # (H, T, T)
         rows = read_out(x, weights)  # (T, width) or (T, V)
     return Trace(rows, np.stack(hidden), tuple(probabilities))
-

@@ -1,4 +1,4 @@
-"""The parts of a layer that both paths share. What differs between them, who sees whom, is not here."""
+"""The parts of a layer that both paths share. Who sees whom, in which they differ, is not here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def normalise(x: Floats, config: Config) -> Floats:
     if not config.normalise:
         return x
     mean_square = np.mean(x * x, axis=-1, keepdims=True)  # (T, 1)
-    return x / np.sqrt(mean_square + x.dtype.type(1e-6))  # (T, width)
+    return np.asarray(x / np.sqrt(mean_square + x.dtype.type(1e-6)))  # (T, width)
 
 
 def project(

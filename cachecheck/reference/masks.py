@@ -130,7 +130,8 @@ def _no_chunk_mask(
     last_chunk: int,  # noqa: ARG001
 ) -> Bools:
     own = allowed(query_positions, key_positions, window, sinks)
-    return own | (key_positions >= query_positions[0])[None, :]
+    chunk = key_positions >= query_positions[0]  # (S,), the chunk's own keys
+    return np.asarray(own | chunk)  # (T, S)
 
 
 def _window_from_last_row(

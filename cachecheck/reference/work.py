@@ -1,4 +1,4 @@
-"""Counting work where it is done; closed forms to compare with live beside the tests and the audit."""
+"""Counting work where it is done. The closed forms to compare with are in tests and audit."""
 
 from __future__ import annotations
 

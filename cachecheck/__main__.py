@@ -1,0 +1,7 @@
+"""``python -m cachecheck``."""
+
+import sys
+
+from cachecheck.cli import main
+
+sys.exit(main())

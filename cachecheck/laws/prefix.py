@@ -1,0 +1,36 @@
+"""A full pass over a prefix gives the first rows of the full pass over everything."""
+
+from __future__ import annotations
+
+from cachecheck.guard import Guarded
+from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.schedule import Case
+from cachecheck.verdict import Finding
+
+
+def check(decoder: Guarded, case: Case) -> Finding:
+    """At every cut n, compare ``full(tokens[:n])`` with the first n rows of ``full(tokens)``."""
+    expected = decoder.full(case.tokens)
+    comparison = Comparison(
+        "prefix",
+        "length-dependence",
+        decoder.tolerance(expected),
+        "full: a row depends on how many tokens follow it",
+    )
+    return gather(
+        [
+            comparison.of(decoder.full(case.tokens[:cut]), expected[:cut], position=0)
+            for cut in case.schedule.cuts
+        ]
+    )
+
+
+LAW = Law(
+    id="prefix",
+    statement="full(tokens[:n]) equals the first n rows of full(tokens).",
+    reason="A causal row depends on the tokens up to its own, so neither on later ones nor on "
+    "how many there are.",
+    not_claimed="Nothing about the cached path.",
+    check=check,
+    least_calls=2,
+)

@@ -1,0 +1,39 @@
+"""Cached tokens matter: the guard against decoders that pass every other law for nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cachecheck.errors import Unsupported
+from cachecheck.guard import Guarded
+from cachecheck.laws.base import Law, changed, feed
+from cachecheck.schedule import Case
+from cachecheck.verdict import Finding
+
+
+def check(decoder: Guarded, case: Case) -> Finding:
+    """Change the last cached token before the last call: how far do that call's rows move?
+
+    The difference found is what should be large. One case that moves is enough, since a single
+    row may rightly ignore a single token (a saturated softmax).
+    """
+    if decoder.capabilities.window == 1:
+        raise Unsupported("with a window of 1 no row sees a cached token")
+    cut = case.schedule.cuts[-1]
+    other = changed(case.tokens, cut - 1, cut, decoder.vocab_size)
+    rows, _ = feed(decoder, case.tokens, case.schedule)
+    moved, _ = feed(decoder, other, case.schedule)
+    distance = np.abs(rows[-1].astype(np.float64) - moved[-1].astype(np.float64))
+    return Finding(float(distance.max()), decoder.tolerance(rows[-1]))
+
+
+LAW = Law(
+    id="sensitivity",
+    statement="Changing a cached token changes later rows, by more than the tolerance.",
+    reason="A decoder that ignores its cache, or whose rows are constant, satisfies every equality "
+    "between passes that ignore it alike.",
+    not_claimed="That every cached token, layer or head matters, or matters as it should.",
+    check=check,
+    least_calls=2,
+    everywhere=False,
+)

@@ -1,0 +1,112 @@
+"""The border: what a decoder under test is, and which optional members it has.
+
+Three functions and one number; everything else is found by presence, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from cachecheck.errors import InputError, TargetError
+from cachecheck.tolerance import dtype_name
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """What you implement to have your decoder checked.
+
+    Optional members: ``mutates_cache`` (default False: `extend` leaves the cache it was given as
+    it was), ``state(cache)`` (per layer, a mapping of names to arrays: unlocks byte checks),
+    ``window`` and ``max_length`` (integers or None: lengths are drawn around and within them),
+    ``dtype`` (the precision of the arithmetic, if the rows do not show it) and ``atol`` (an
+    absolute difference, if the decoder promises less than its dtype).
+    """
+
+    vocab_size: int
+
+    def full(self, tokens: Any) -> Any:
+        """(T,) integers -> (T, width) floats: every row in one pass, no cache involved."""
+
+    def new_cache(self) -> Any:
+        """An empty cache; opaque to cachecheck."""
+
+    def extend(self, tokens: Any, cache: Any) -> tuple[Any, Any]:
+        """Append (T,) new tokens: their rows (T, width), and the cache that holds them."""
+
+
+FUNCTIONS = ("full", "new_cache", "extend")
+MEMBERS = ("vocab_size", *FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a decoder declares beyond the three functions, with the defaults filled in."""
+
+    mutates_cache: bool
+    has_state: bool
+    window: int | None
+    max_length: int | None
+    dtype: str | None
+    atol: float | None
+
+
+def missing_members(candidate: Any) -> list[str]:
+    """The members of `Decoder` that ``candidate`` lacks."""
+    lacking = [name for name in ("vocab_size",) if not hasattr(candidate, name)]
+    return lacking + [name for name in FUNCTIONS if not callable(getattr(candidate, name, None))]
+
+
+def check_members(candidate: Any) -> None:
+    """Refuse what is not a decoder.
+
+    Raises:
+        TargetError: members missing, or a vocabulary of fewer than 2 tokens.
+    """
+    lacking = missing_members(candidate)
+    if lacking:
+        raise TargetError(
+            f"{type(candidate).__name__} lacks {' and '.join(lacking)}; "
+            "a decoder has vocab_size, full(tokens), new_cache() and extend(tokens, cache)"
+        )
+    size = candidate.vocab_size
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 2:
+        raise TargetError(f"vocab_size must be an integer >= 2 (laws change tokens); got {size!r}")
+
+
+def capabilities(decoder: Decoder) -> Capabilities:
+    """Discover what ``decoder`` declares.
+
+    Raises:
+        TargetError: a declaration of the wrong type or range.
+    """
+    mutates = getattr(decoder, "mutates_cache", False)
+    if not isinstance(mutates, bool):
+        raise TargetError(f"mutates_cache must be True or False; got {mutates!r}")
+    atol = getattr(decoder, "atol", None)
+    if atol is not None and not (isinstance(atol, int | float) and 0 < atol < np.inf):
+        raise TargetError(f"atol must be a number above 0; got {atol!r}")
+    dtype = getattr(decoder, "dtype", None)
+    try:
+        name = None if dtype is None else dtype_name(dtype)
+    except InputError as error:
+        raise TargetError(str(error)) from error
+    return Capabilities(
+        mutates_cache=mutates,
+        has_state=callable(getattr(decoder, "state", None)),
+        window=_length(decoder, "window", 1),
+        max_length=_length(decoder, "max_length", 2),
+        dtype=name,
+        atol=None if atol is None else float(atol),
+    )
+
+
+def _length(decoder: Decoder, name: str, least: int) -> int | None:
+    value = getattr(decoder, name, None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise TargetError(f"{name} must be None or an integer >= {least}; got {value!r}")
+    return int(value)

@@ -1,0 +1,96 @@
+"""Failures as files: written whole, read back, tried again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from cachecheck.errors import CachecheckError, InputError
+from cachecheck.files import write_whole
+from cachecheck.laws import LAWS
+from cachecheck.schedule import Case, Schedule
+from cachecheck.target import load_target
+from cachecheck.verdict import Verdict
+
+FORMAT = 1
+
+
+class Replayed(StrEnum):
+    """What became of a stored failure."""
+
+    FIXED = "FIXED"
+    FAILED = "FAILED"
+    ERROR = "ERROR"
+
+
+def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
+    """Write the smallest failing case of ``verdict`` under ``folder``, and return where.
+
+    The name follows from the content, so that the same failure found again is the same file.
+    """
+    content = {
+        "format": FORMAT,
+        "target": target,
+        "law": verdict.law,
+        "kind": verdict.violation.kind if verdict.violation else "raised",
+        "decoder_seed": verdict.decoder_seed,
+        "schedule": verdict.schedule,
+        "tokens": list(verdict.tokens or ()),
+        "message": verdict.message,
+    }
+    text = json.dumps(content, indent=2) + "\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", target).strip("-")
+    path = folder / f"{slug}-{verdict.law}-{digest}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    return path
+
+
+def replay(path: Path) -> tuple[Replayed, str]:
+    """Try a stored failure again, on the target as it is now.
+
+    Returns:
+        What became of it, and one line that says so.
+    """
+    try:
+        stored = _read(path)
+        law = LAWS[stored["law"]]
+        case = Case(tuple(stored["tokens"]), Schedule.parse(stored["schedule"]))
+        decoder = load_target(stored["target"]).make(stored["decoder_seed"])
+        decoder.probe()
+        finding = law.check(decoder, case)
+    except CachecheckError as error:
+        return Replayed.ERROR, str(error)
+    where = f"{law.id} on {stored['target']}, schedule {case.schedule}"
+    if finding.violation is not None:
+        return Replayed.FAILED, f"{where}: {finding.violation.message}"
+    if not law.everywhere and finding.difference <= finding.tolerance:
+        return Replayed.FAILED, f"{where}: rows move by {finding.difference:.1e}, still too little"
+    return Replayed.FIXED, f"{where}: holds now, difference {finding.difference:.1e}"
+
+
+_FIELDS = {"target": str, "law": str, "decoder_seed": int, "schedule": str, "tokens": list}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not a stored failure: {error}") from error
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+        raise InputError(f"{path} is not a stored failure of format {FORMAT}")
+    for name, kind in _FIELDS.items():
+        if not isinstance(stored.get(name), kind):
+            raise InputError(f"{path}: {name} must be {kind.__name__}; got {stored.get(name)!r}")
+    if stored["law"] not in LAWS:
+        raise InputError(f"{path}: unknown law {stored['law']!r}; known: {', '.join(LAWS)}")
+    if not all(isinstance(token, int) for token in stored["tokens"]):
+        raise InputError(f"{path}: tokens must be integers; got {stored['tokens']}")
+    return stored

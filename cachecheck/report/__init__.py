@@ -1,0 +1,1 @@
+"""Renderings of verdicts. They read plain data and decide nothing."""

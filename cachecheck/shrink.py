@@ -1,0 +1,87 @@
+"""Smaller cases that still fail.
+
+Hypothesis shrinks what it drew, in the order in which it was drawn; dropping a token from the
+middle while a cut moves along is not among its moves. These moves know what a schedule is, and
+they finish the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from cachecheck.schedule import Case
+
+
+def size_of(case: Case) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+    """What makes a case smaller: fewer tokens, then fewer calls, earlier cuts, lower tokens."""
+    return len(case.tokens), len(case.schedule.chunks), case.schedule.chunks, case.tokens
+
+
+def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -> Case:
+    """The smallest case, by `size_of`, reachable by single steps that each keep failing.
+
+    Steps: drop a chunk, drop a token, merge two neighbouring chunks, move a cut, lower a token.
+
+    Args:
+        case: one that fails.
+        fails: whether a case fails in the same way. Called on smaller cases only, each one once.
+        least_calls: cases with fewer calls are not tried.
+    """
+    tried = {case}
+    improved = True
+    while improved:
+        improved = False
+        for candidate in _smaller(case):
+            if candidate in tried or len(candidate.schedule.chunks) < least_calls:
+                continue
+            tried.add(candidate)
+            if fails(candidate):
+                case, improved = candidate, True
+                break
+    return case
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """Cases one step below, the boldest steps first."""
+    return chain(_drop_chunk(case), _drop_token(case), _merge(case), _move_cut(case), _lower(case))
+
+
+def _drop_chunk(case: Case) -> Iterator[Case]:
+    chunks = case.schedule.chunks
+    if len(chunks) > 1:
+        for number, (start, stop) in enumerate(case.schedule.spans):
+            tokens = case.tokens[:start] + case.tokens[stop:]
+            yield Case.of(tokens, chunks[:number] + chunks[number + 1 :])
+
+
+def _drop_token(case: Case) -> Iterator[Case]:
+    chunks = case.schedule.chunks
+    for number, (start, stop) in enumerate(case.schedule.spans):
+        if chunks[number] > 1:
+            fewer = (*chunks[:number], chunks[number] - 1, *chunks[number + 1 :])
+            for at in range(start, stop):
+                yield Case.of(case.tokens[:at] + case.tokens[at + 1 :], fewer)
+
+
+def _merge(case: Case) -> Iterator[Case]:
+    chunks = case.schedule.chunks
+    for number in range(len(chunks) - 1):
+        merged = chunks[number] + chunks[number + 1]
+        yield Case.of(case.tokens, (*chunks[:number], merged, *chunks[number + 2 :]))
+
+
+def _move_cut(case: Case) -> Iterator[Case]:
+    """Cuts moved forward, so that 3+2 becomes 1+4."""
+    chunks = case.schedule.chunks
+    for number in range(len(chunks) - 1):
+        for size in range(1, chunks[number]):
+            moved = (size, chunks[number] + chunks[number + 1] - size)
+            yield Case.of(case.tokens, (*chunks[:number], *moved, *chunks[number + 2 :]))
+
+
+def _lower(case: Case) -> Iterator[Case]:
+    tokens = case.tokens
+    for at, token in enumerate(tokens):
+        for lower in sorted({0, 1, token - 1} & set(range(token))):
+            yield Case.of((*tokens[:at], lower, *tokens[at + 1 :]), case.schedule.chunks)

@@ -1,0 +1,43 @@
+"""Hypothesis strategies for attention and its caches: import them as ``cachecheck.strategies``.
+
+Sequences and how they are cut (`seeds`, `lengths`, `token_ids`, `chunk_partitions`, `windows`),
+plain attention problems with their masks (`offset_masks`, `wrong_offset_masks`), and reference
+decoders (`configs`, `decoders`).
+"""
+
+import sys
+
+from cachecheck.strategies.decoders import configs, decoders
+from cachecheck.strategies.problems import (
+    AttentionProblem,
+    WrongMaskProblem,
+    offset_masks,
+    wrong_offset_masks,
+)
+from cachecheck.strategies.sequences import (
+    chunk_partitions,
+    lengths,
+    seeds,
+    token_ids,
+    windows,
+)
+
+__all__ = [
+    "AttentionProblem",
+    "WrongMaskProblem",
+    "chunk_partitions",
+    "configs",
+    "decoders",
+    "lengths",
+    "offset_masks",
+    "seeds",
+    "token_ids",
+    "windows",
+    "wrong_offset_masks",
+]
+
+# In a checkout this file is also found as plain `strategies`. Two copies would mean two sets of
+# classes, so that name becomes another one for the modules just imported.
+if __name__ != "cachecheck.strategies":
+    for _name in [name for name in sys.modules if name.startswith("cachecheck.strategies")]:
+        sys.modules[__name__ + _name.removeprefix("cachecheck.strategies")] = sys.modules[_name]

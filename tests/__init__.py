@@ -1,0 +1,1 @@
+"""Tests of cachecheck, and of the tools that they are made with."""
