@@ -141,7 +141,9 @@ def _add_fuzz(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="DIR",
         help="folder for failing cases, made when there is one (default evidence/regressions)",
     )
-    fuzz.add_argument("-n", dest="workers", metavar="N", help="worker processes, or auto")
+    fuzz.add_argument(
+        "-n", dest="workers", type=_workers, metavar="N", help="worker processes, or auto"
+    )
     fuzz.add_argument("--pdb", action="store_true", help="enter the debugger where a law fails")
     fuzz.add_argument("--junitxml", type=Path, metavar="FILE", help="write a JUnit report")
     fuzz.set_defaults(command=_fuzz)
@@ -215,6 +217,12 @@ def _positive(text: str) -> int:
 
 def _long_enough(text: str) -> int:
     return _integer(text, 2)
+
+
+def _workers(text: str) -> str:
+    if text not in ("auto", "logical") and not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of processes or auto, got {text!r}")
+    return text
 
 
 def _integer(text: str, least: int) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
-from cachecheck.report.terminal import heading, print_report
+from cachecheck.report.terminal import heading, print_plain, print_report
 from cachecheck.verdict import Answer, Verdict, exit_code
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -60,22 +61,21 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     """Run the laws, print the report, write what was asked for; return the exit code.
 
     Raises:
-        InputError: an unknown law, or a JSON file that cannot be written.
+        InputError: an unknown law, options that pytest refuses, or a JSON file or a folder for
+            failing cases that cannot be written.
     """
     laws = _chosen(options.laws)
-    if options.json_file is not None and not options.json_file.parent.is_dir():
-        raise InputError(f"cannot write {options.json_file}: no folder {options.json_file.parent}")
-    console.print(
-        heading(options.target, options.seed, options.examples), highlight=False, markup=False
-    )
-    with tempfile.TemporaryDirectory(prefix="cachecheck-") as run_dir:
+    _check_places(options)
+    print_plain(console, heading(options.target, options.seed, options.examples))
+    # A worker that is on its way out may still write there.
+    with tempfile.TemporaryDirectory(prefix="cachecheck-", ignore_cleanup_errors=True) as run_dir:
         status, output = _run_pytest(options, laws, Path(run_dir))
         interrupted = status == pytest.ExitCode.INTERRUPTED
         verdicts, saved = _collect(laws, Path(run_dir), interrupted=interrupted)
         running = _counts(laws, Path(run_dir))
     interrupted &= len(verdicts) < len(laws)  # quitting the debugger after the last law is no loss
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not interrupted:
-        console.print(output, markup=False, highlight=False)
+        print_plain(console, output)
     if verdicts:
         print_report(console, verdicts, options.target, saved)
     if options.json_file is not None:
@@ -84,7 +84,10 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
             "seed": options.seed,
             "verdicts": [verdict.to_json() for verdict in verdicts],
         }
-        write_whole(options.json_file, json.dumps(report, indent=2) + "\n")
+        try:
+            write_whole(options.json_file, json.dumps(report, indent=2) + "\n")
+        except OSError as error:
+            raise InputError(f"cannot write {options.json_file}: {error.strerror}") from error
     if interrupted:
         console.print(f"interrupted: {len(verdicts)} of {len(laws)} laws were done")
         for law, count in running.items():
@@ -100,11 +103,26 @@ def _chosen(wanted: Sequence[str]) -> list[str]:
     return [law for law in LAWS if not wanted or law in wanted]
 
 
+def _check_places(options: FuzzOptions) -> None:
+    """Refuse what could not be written in the end, before any time is spent."""
+    file = options.json_file
+    if file is not None and not file.parent.is_dir():
+        raise InputError(f"cannot write {file}: no folder {file.parent}")
+    for file in filter(None, (options.json_file, options.junitxml)):
+        if file.is_dir():
+            raise InputError(f"cannot write {file}: it is a folder; name a file")
+    for path in filter(None, (options.save / "a-case.json", options.junitxml)):
+        for place in path.parents:  # pytest and we make folders that are not there yet
+            if place.exists() and not place.is_dir():
+                raise InputError(f"cannot write into {path.parent}: {place} is no folder")
+
+
 def _run_pytest(options: FuzzOptions, laws: list[str], run_dir: Path) -> tuple[int, str]:
     """Run pytest on ``suite.py``, quiet, away from the user's own configuration."""
     arguments = [
         str(Path(__file__).with_name("suite.py")),
         *("-c", os.devnull, "--rootdir", str(Path.cwd()), "--noconftest"),
+        "--assert=plain",  # nothing here asserts, and pytest would rewrite all of Hypothesis
         *("-p", "cachecheck.pytest_plugin", "-p", "no:cacheprovider"),
         *("--cachecheck-target", options.target, "--cachecheck-laws", ",".join(laws)),
         *("--cachecheck-seed", str(options.seed), "--cachecheck-examples", str(options.examples)),
@@ -118,11 +136,44 @@ def _run_pytest(options: FuzzOptions, laws: list[str], run_dir: Path) -> tuple[i
         arguments += [f"--junitxml={options.junitxml}"]
     arguments += options.pytest_options
     if options.pdb:
-        return int(pytest.main([*arguments, "--pdb"])), ""
-    output = io.StringIO()
-    with _progress_bar(options.examples, laws, run_dir), contextlib.redirect_stdout(output):
+        arguments += ["--pdb"]
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_own_environment(run_dir))
+        if not options.pdb:
+            stack.enter_context(_progress_bar(options.examples, laws, run_dir))
+            stack.enter_context(contextlib.redirect_stdout(output))
+            stack.enter_context(contextlib.redirect_stderr(errors))
         status = int(pytest.main(arguments))
-    return status, output.getvalue()
+    if status == pytest.ExitCode.USAGE_ERROR:
+        raise InputError(f"pytest refused its options: {_refusal(errors.getvalue())}")
+    return status, output.getvalue() + errors.getvalue()
+
+
+@contextlib.contextmanager
+def _own_environment(run_dir: Path) -> Iterator[None]:
+    """Leave out what configures the user's own tests; Hypothesis keeps its notes out of sight."""
+    pytests = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    kept = {name: os.environ.pop(name) for name in pytests if name in os.environ}
+    notes = "HYPOTHESIS_STORAGE_DIRECTORY"
+    given = notes in os.environ
+    os.environ.setdefault(notes, str(run_dir / "hypothesis"))
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+        if not given:
+            del os.environ[notes]
+
+
+def _refusal(errors: str) -> str:
+    """The line that matters among pytest's on a usage error."""
+    found = re.search(r"error: (?!usage: )(.*)", errors, re.IGNORECASE)
+    return found.group(1) if found else errors.strip() or "see above"
+
+
+_CRASHED = "the process that ran this law ended before its verdict: did the decoder crash?"
+_NOT_RUN = "not run: pytest's options left this law out, or the run stopped before it"
 
 
 def _collect(
@@ -137,9 +188,8 @@ def _collect(
             if kept["saved"]:
                 saved[law] = Path(kept["saved"])
         elif not interrupted:
-            message = (
-                "the process that ran this law ended before its verdict: did the decoder crash?"
-            )
+            begun = (run_dir / f"{law}.count").exists()
+            message = _CRASHED if begun else _NOT_RUN
             verdicts.append(Verdict(law, Answer.ERROR, message=message))
     return verdicts, saved
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +97,19 @@ class LawRunner:
     def run(self, law: str) -> LawRun:
         """Search for a case that breaks ``law``; note verdict and progress in the run's folder."""
         from cachecheck.search import InterruptedSearchError  # noqa: PLC0415
+        from cachecheck.verdict import Answer, Verdict  # noqa: PLC0415
 
+        verdict: Verdict
+        cause: BaseException | None
+        self._progress(law)(0)
         try:
             verdict, cause = self._search(law)
         except InterruptedSearchError as stop:
             self._keep(stop.verdict)
             raise
+        except Exception as error:  # noqa: BLE001 - said in one line; --pdb leads to the place
+            message = f"cachecheck itself failed: {type(error).__name__}: {error}; please report it"
+            verdict, cause = Verdict(law, Answer.ERROR, message=message), error
         return LawRun(verdict, self._keep(verdict), cause)
 
     def _search(self, law: str) -> tuple[Verdict, BaseException | None]:
@@ -131,10 +138,16 @@ class LawRunner:
 
         saved = None
         if self.save and verdict.schedule is not None:
-            saved = save_failure(verdict, self.name, Path(self.save))
+            try:
+                saved = save_failure(verdict, self.name, Path(self.save))
+            except OSError as error:  # a full disk is no reason to lose the finding as well
+                note = f"could not be stored in {self.save}: {error.strerror}"
+                verdict = replace(verdict, message=f"{verdict.message}; {note}")
         if self.run_dir:
             kept = {"verdict": verdict.to_wire(), "saved": str(saved) if saved else None}
-            (Path(self.run_dir) / f"{verdict.law}.json").write_text(json.dumps(kept))
+            part = Path(self.run_dir) / f"{verdict.law}.part"
+            part.write_text(json.dumps(kept))
+            part.replace(part.with_suffix(".json"))  # whoever watches must not read half of it
         return failure_block(verdict, self.name, saved)
 
     def _progress(self, law: str) -> Any:

@@ -11,12 +11,13 @@ from typing import Any
 
 from cachecheck.errors import CachecheckError, InputError
 from cachecheck.files import write_whole
-from cachecheck.laws import LAWS
+from cachecheck.laws import LAWS, Law
 from cachecheck.schedule import Case, Schedule
 from cachecheck.target import load_target
 from cachecheck.verdict import Verdict
 
 FORMAT = 1
+_SLUG = 80  # characters of the target's name in a file's name; file systems stop at 255
 
 
 class Replayed(StrEnum):
@@ -30,9 +31,9 @@ class Replayed(StrEnum):
 def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
     """Write the smallest failing case of ``verdict`` under ``folder``, and return where.
 
-    The name follows from the content, so that the same failure found again is the same file.
+    The name follows from the case, so that the same failure found again is the same file.
     """
-    content = {
+    identity = {
         "format": FORMAT,
         "target": target,
         "law": verdict.law,
@@ -40,11 +41,11 @@ def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
         "decoder_seed": verdict.decoder_seed,
         "schedule": verdict.schedule,
         "tokens": list(verdict.tokens or ()),
-        "message": verdict.message,
     }
-    text = json.dumps(content, indent=2) + "\n"
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", target).strip("-")
+    # Not the message: it may name a line of the decoder's file, which moves with every edit.
+    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
+    text = json.dumps({**identity, "message": verdict.message}, indent=2) + "\n"
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", target)[-_SLUG:].strip("-")
     path = folder / f"{slug}-{verdict.law}-{digest}.json"
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
@@ -63,6 +64,7 @@ def replay(path: Path) -> tuple[Replayed, str]:
         case = Case(tuple(stored["tokens"]), Schedule.parse(stored["schedule"]))
         decoder = load_target(stored["target"]).make(stored["decoder_seed"])
         decoder.probe()
+        _check(case, law, decoder.vocab_size)
         finding = law.check(decoder, case)
     except CachecheckError as error:
         return Replayed.ERROR, str(error)
@@ -72,6 +74,17 @@ def replay(path: Path) -> tuple[Replayed, str]:
     if not law.everywhere and finding.difference <= finding.tolerance:
         return Replayed.FAILED, f"{where}: rows move by {finding.difference:.1e}, still too little"
     return Replayed.FIXED, f"{where}: holds now, difference {finding.difference:.1e}"
+
+
+def _check(case: Case, law: Law, vocab_size: int) -> None:
+    """Refuse a case that the law, or the decoder as it is now, has no use for."""
+    if len(case.schedule.chunks) < law.least_calls:
+        raise InputError(
+            f"{law.id} needs {law.least_calls} calls or more; the schedule is {case.schedule}"
+        )
+    outside = [token for token in case.tokens if not 0 <= token < vocab_size]
+    if outside:
+        raise InputError(f"token {outside[0]} is outside the vocabulary of {vocab_size}")
 
 
 _FIELDS = {"target": str, "law": str, "decoder_seed": int, "schedule": str, "tokens": list}
@@ -91,6 +104,6 @@ def _read(path: Path) -> dict[str, Any]:
             raise InputError(f"{path}: {name} must be {kind.__name__}; got {stored.get(name)!r}")
     if stored["law"] not in LAWS:
         raise InputError(f"{path}: unknown law {stored['law']!r}; known: {', '.join(LAWS)}")
-    if not all(isinstance(token, int) for token in stored["tokens"]):
+    if not all(type(token) is int for token in stored["tokens"]):
         raise InputError(f"{path}: tokens must be integers; got {stored['tokens']}")
     return stored

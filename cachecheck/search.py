@@ -98,7 +98,8 @@ def search(
 
 _FLAKY = (
     "the decoder is not deterministic: a case that failed passed when it was tried again; expected "
-    "the same rows every time: switch off dropout (eval mode) and other randomness"
+    "the same rows every time: switch off dropout (eval mode) and other randomness, and keep "
+    "nothing from call to call outside the cache"
 )
 
 
@@ -212,8 +213,8 @@ class _Seen:
             return self.verdict(
                 Answer.INCONCLUSIVE,
                 f"changing a cached token moves later rows by {most.difference:.1e} at most, "
-                f"within the tolerance of {most.tolerance:.1e}: mistakes in the cache would look like "
-                "rounding; use larger weights, shorter sequences or float64",
+                f"within the tolerance of {most.tolerance:.1e}: mistakes in the cache would look "
+                "like rounding; use larger weights, shorter sequences or float64",
             )
         assert self.first is not None  # noqa: S101 - a case was tried, or `closest` were None
         message = "changing a cached token moves no later row: the cache is not used"

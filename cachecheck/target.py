@@ -1,11 +1,13 @@
 """From the name of a target to a factory of decoders.
 
 ``reference``, ``package.module:factory``, ``path/file.py:factory`` or ``hf:llama``. A factory takes
-a seed; one without parameters, or a ready decoder, is accepted as well.
+a seed: as its parameter ``seed``, else as its first argument if that has no default. One that needs
+no arguments, or a ready decoder, is accepted as well.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -15,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from cachecheck.errors import CachecheckError, TargetError
 from cachecheck.guard import Guarded
@@ -58,9 +60,11 @@ def load_target(name: str) -> Target:
 
         return as_target(transformers_factory(name.removeprefix("hf:")), name)
     where, colon, member = name.rpartition(":")
-    if not colon or not where or not member:
+    is_file = where.endswith(".py")
+    is_module = where.replace(".", "_").isidentifier() and not where.startswith(".")
+    if not colon or not member or not (is_file or is_module):
         raise TargetError(f"unknown target {name!r}; expected {_FORMS}")
-    module = _load_file(Path(where)) if where.endswith(".py") else _load_module(where)
+    module = _load_file(Path(where)) if is_file else _load_module(where)
     if not hasattr(module, member):
         raise TargetError(f"{where} has no {member!r}; it has {_candidates(module)}")
     return as_target(getattr(module, member), name)
@@ -73,46 +77,75 @@ def as_target(source: Any, name: str) -> Target:
         TargetError: neither of them.
     """
     if not inspect.isclass(source) and any(hasattr(source, one) for one in FUNCTIONS):
-        ready = Guarded(source)
+        ready = _guarded(source, name)
         return Target(name, lambda _seed: ready, 1)
     if not callable(source):
         raise TargetError(
             f"{name} is {type(source).__name__}; expected a factory that takes a seed, or a decoder"
         )
-    takes_seed = _takes_an_argument(source)
+    passing = _seed_passing(source)
 
     def make(seed: int) -> Guarded:
+        call = f"{name}({'' if passing == 'none' else seed})"
         try:
-            decoder = source(seed) if takes_seed else source()
+            if passing == "keyword":
+                decoder = source(seed=seed)
+            else:
+                decoder = source(seed) if passing == "first" else source()
         except CachecheckError:
             raise
         except (Exception, SystemExit) as error:
-            raise TargetError(f"{name}({seed}) raised {_described(error)}") from error
+            raise TargetError(f"{call} raised {_described(error)}") from error
         if decoder is None:
-            raise TargetError(f"{name}({seed}) returned None; expected a decoder")
+            raise TargetError(f"{call} returned None; expected a decoder")
+        return _guarded(decoder, name)
+
+    return Target(name, make, 1 if passing == "none" else _FEW)
+
+
+def _guarded(decoder: Any, name: str) -> Guarded:
+    try:
         return Guarded(decoder)
+    except CachecheckError:
+        raise
+    except (Exception, SystemExit) as error:  # a property may raise anything
+        raise TargetError(f"{name}: reading its members raised {_described(error)}") from error
 
-    return Target(name, make, _FEW if takes_seed else 1)
 
+def _seed_passing(source: Callable[..., Any]) -> Literal["keyword", "first", "none"]:
+    """How to hand ``source`` a seed: a parameter of that name wins, wherever it stands.
 
-def _takes_an_argument(source: Callable[..., Any]) -> bool:
+    Another parameter with a default means something else: ``make(layers=2)`` wants no seed there.
+    """
     try:
         parameters = inspect.signature(source).parameters.values()
     except (TypeError, ValueError):  # a builtin without a signature
-        return True
+        return "first"
+    if any(
+        p.name == "seed" and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters
+    ):
+        return "keyword"
+    if inspect.isclass(source) and getattr(source.__init__, "__module__", None) == "typing":
+        return "none"  # a subclass of our Protocol without an __init__ of its own
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return any(p.kind in positional or p.kind is p.VAR_POSITIONAL for p in parameters)
+    takes = any(
+        (p.kind in positional and p.default is p.empty) or p.kind is p.VAR_POSITIONAL
+        for p in parameters
+    )
+    return "first" if takes else "none"
 
 
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise TargetError(f"no file {path}; a file target is path/file.py:factory")
-    name = f"_cachecheck_target_{path.stem}"
+    # Its own name for each file: pickles and dataclasses look their module up by it.
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"_cachecheck_target_{path.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise TargetError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickles look their module up there
+    sys.modules[name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # a decoder's file may import its neighbours
@@ -134,16 +167,23 @@ def _load_module(name: str) -> ModuleType:
 
 
 def _described(error: BaseException) -> str:
+    """The error, and where it was raised, unless that was here or in the import system."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    ours = not frames or frames[-1].filename.startswith((__file__, importlib.__file__, "<frozen"))
+    place = "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
     first = (str(error).strip().splitlines() or ["(no message)"])[0]
     return f"{type(error).__name__}: {first}{place}"
 
 
 def _candidates(module: ModuleType) -> str:
+    """The functions and classes defined there, and decoders of imported classes."""
     own = [
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+        if not name.startswith("_")
+        and (
+            getattr(value, "__module__", None) == module.__name__
+            or (hasattr(value, "new_cache") and not inspect.isclass(value))
+        )
     ]
     return ", ".join(own) or "no functions or classes of its own"

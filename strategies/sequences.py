@@ -128,19 +128,20 @@ def chunk_partitions(
     fewest, most = min_chunks - 1, min(most, length) - 1
 
     # The cuts themselves are drawn, so that deleting one draw merges two chunks. Left alone, sets
-    # over a short range come out nearly full, which means single tokens: hence a limit first.
+    # come out either empty or, over a short range, nearly full (single tokens): hence a limit.
     def cuts(limit: int) -> SearchStrategy[set[int]]:
-        bound = min(max(limit, fewest), most)
-        return st.sets(st.integers(1, length - 1), min_size=fewest, max_size=bound)
+        low = max(fewest, min(limit, most, 1))
+        high = max(low, min(limit, most))
+        return st.sets(st.integers(1, length - 1), min_size=low, max_size=high)
+
+    few = max(1, length // 3)
+    limits = [0, *(min(limit, few) for limit in (1, 1, 2, 2, 3, 4)), length]
 
     def sizes(drawn: set[int]) -> tuple[int, ...]:
         edges = [0, *sorted(drawn), length]
         return tuple(stop - start for start, stop in pairwise(edges))
 
-    return st.sampled_from([*_MOST_CUTS, length]).flatmap(cuts).map(sizes)
-
-
-_MOST_CUTS = (1, 1, 2, 2, 3, 4)
+    return st.sampled_from(limits).flatmap(cuts).map(sizes)
 
 
 def windows(*, min_value: int = 1, max_value: int = 8) -> SearchStrategy[int]:

@@ -27,7 +27,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 LAW = Law(
     id="prefix",
-    statement="full(tokens[:n]) equals the first n rows of full(tokens).",
+    statement="A full pass over the first n tokens gives the first n rows of the full pass.",
     reason="A causal row depends on the tokens up to its own, so neither on later ones nor on "
     "how many there are.",
     not_claimed="Nothing about the cached path.",

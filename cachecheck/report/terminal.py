@@ -8,7 +8,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -129,15 +128,15 @@ def print_report(
             verdict.answer is Answer.ERROR and verdict.schedule is not None
         ):
             console.print()
-            console.print(
-                escape(failure_block(verdict, target, saved.get(verdict.law))),
-                highlight=False,
-                soft_wrap=True,
-            )
+            print_plain(console, failure_block(verdict, target, saved.get(verdict.law)))
         elif verdict.message and verdict.message not in told:
             told.add(verdict.message)  # a wrong adapter fails every law with the same line
             console.print()
-            line = f"{verdict.answer.value}  {verdict.message}"
-            console.print(escape(line), highlight=False, soft_wrap=True)
+            print_plain(console, f"{verdict.answer.value}  {verdict.message}")
     console.print()
-    console.print(summary(verdicts), highlight=False, soft_wrap=True)
+    print_plain(console, summary(verdicts))
+
+
+def print_plain(console: Console, text: str) -> None:
+    """Print ``text`` as it is: no markup, no ``:100:`` turned into a picture, no lines cut."""
+    console.print(Text(text), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Measurements that the project reports; each writes its figures under ``evidence/``."""

@@ -1,0 +1,32 @@
+"""The README's tables, made from the code (``docs/readme.py`` puts them in)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cachecheck.laws import LAWS
+from cachecheck.reference.masks import WRONG_MASKS
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tables() -> dict[str, str]:
+    """Each generated table by the name of its place in the README."""
+    laws = ((f"`{law.id}`", law.statement, law.reason, law.not_claimed) for law in LAWS.values())
+    masks = ((f"`{wrong.name}`", wrong.symptom) for wrong in WRONG_MASKS.values())
+    return {
+        "laws": _table(("law", "what must hold", "why", "what it does not claim"), laws),
+        "wrong masks": _table(("name", "what is wrong"), masks),
+    }
+
+
+def with_tables(text: str) -> str:
+    """``text`` with every generated table brought up to date."""
+    for name, table in tables().items():
+        begin, end = f"<!-- {name}: generated -->\n", "\n<!-- end -->"
+        before, after = text.split(begin)
+        text = before + begin + table + end + after.split(end, 1)[1]
+    return text

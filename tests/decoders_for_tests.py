@@ -1,0 +1,215 @@
+"""Small decoders, right and wrong, that several tests share; also targets of the command line.
+
+The right one is `Sums`: a row is the sum of the embeddings up to its own token, the cache holds the
+sum so far. A few lines, and as causal as any transformer.
+"""
+# ruff: noqa: D102 - the methods are the border's own
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[Any]
+VOCABULARY, WIDTH = 8, 4
+
+
+class Sums:
+    """A right decoder with functional caches: (sum so far, length)."""
+
+    vocab_size: Any = VOCABULARY
+
+    def __init__(self, seed: int = 0) -> None:
+        self.embedding = np.random.default_rng(seed).normal(size=(VOCABULARY, WIDTH))
+
+    def full(self, tokens: Any) -> Any:
+        return np.cumsum(self.embedding[tokens], axis=0)
+
+    def new_cache(self) -> Any:
+        return np.zeros(WIDTH), 0
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        past, length = cache
+        rows = past + np.cumsum(self.embedding[tokens], axis=0)
+        return rows, (rows[-1], length + len(tokens))
+
+
+class Altered(Sums):
+    """`Sums` with its answers passed through functions: most wrong adapters in one line each."""
+
+    def __init__(
+        self,
+        *,
+        full: Callable[[Rows], Any] = lambda rows: rows,
+        extend: Callable[[Rows, Any], Any] = lambda rows, cache: (rows, cache),
+        new_cache: Callable[[Any], Any] = lambda cache: cache,
+        **declared: Any,
+    ) -> None:
+        super().__init__()
+        self.alter_full, self.alter_extend, self.alter_new = full, extend, new_cache
+        for name, value in declared.items():
+            setattr(self, name, value)
+
+    def full(self, tokens: Any) -> Any:
+        return self.alter_full(super().full(tokens))
+
+    def new_cache(self) -> Any:
+        return self.alter_new(super().new_cache())
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        return self.alter_extend(*super().extend(tokens, cache))
+
+
+def both(alter: Callable[[Rows], Any], **declared: Any) -> Altered:
+    """The same alteration of the rows on both paths."""
+    return Altered(full=alter, extend=lambda rows, cache: (alter(rows), cache), **declared)
+
+
+class OnDevice:
+    """Like a torch tensor on a GPU: numpy cannot have it."""
+
+    shape = (2, WIDTH)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+class Dropout(Sums):
+    """Random rows, from a generator that no test library seeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rng = np.random.default_rng()
+
+    def full(self, tokens: Any) -> Any:
+        return super().full(tokens) * self.rng.integers(1, 1000)
+
+
+class OneBuffer(Sums):
+    """Every answer in the same memory, overwritten by the next call: right, if rows are copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer = np.empty((64, WIDTH))
+
+    def _out(self, rows: Rows) -> Rows:
+        self.buffer[:] = 1e6
+        self.buffer[: len(rows)] = rows
+        return self.buffer[: len(rows)]
+
+    def full(self, tokens: Any) -> Any:
+        return self._out(super().full(tokens))
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        rows, after = super().extend(tokens, cache)
+        return self._out(rows), after
+
+
+class WritesTokens(Sums):
+    """Overwrites the tokens it is given, as an adapter that shifts them in place may."""
+
+    def full(self, tokens: Any) -> Any:
+        rows = super().full(tokens)
+        tokens[:] = 0
+        return rows
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        answer = super().extend(tokens, cache)
+        tokens[:] = 0
+        return answer
+
+
+class NanFrom5(Sums):
+    """A NaN in the fifth row: nothing shorter shows it."""
+
+    def full(self, tokens: Any) -> Any:
+        rows = super().full(tokens)
+        rows[4:, 0] = np.nan
+        return rows
+
+
+class ForgetsOffset(Sums):
+    """VIOLATED by `schedule`: a chunk of two or more tokens onto history gives wrong rows."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        rows, after = super().extend(tokens, cache)
+        if cache[1] > 0 and len(tokens) > 1:
+            rows = rows + 1
+        return rows, after
+
+
+class RaisesOnThird(Sums):
+    """ERROR of `schedule`, with the smallest schedule ``3``."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        if cache[1] + len(tokens) >= 3:
+            raise RuntimeError("out of memory at 3 tokens")
+        return super().extend(tokens, cache)
+
+
+class Faint(Sums):
+    """INCONCLUSIVE by `sensitivity`: history moves rows by less than rounding may."""
+
+    def full(self, tokens: Any) -> Any:
+        return self._rows(tokens, 0.0)
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        past, length = cache
+        after = past + self.embedding[tokens].sum(axis=0)
+        return self._rows(tokens, past), (after, length + len(tokens))
+
+    def _rows(self, tokens: Any, past: Any) -> Rows:
+        own = self.embedding[tokens]
+        return np.asarray(own + 1e-14 * (past + np.cumsum(own, axis=0) - own))
+
+
+class Unmoved(Sums):
+    """VIOLATED by `sensitivity`: rows know nothing of the tokens before them."""
+
+    def full(self, tokens: Any) -> Any:
+        return self.embedding[tokens]
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        return self.embedding[tokens], cache
+
+
+class Exits(Sums):
+    """Ends its process without a word, as a crash in native code does."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        if len(tokens) > 3:
+            os._exit(17)
+        return super().extend(tokens, cache)
+
+
+class Marks(Sums):
+    """Right and slow; leaves a file in the current directory once it is well at work."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def full(self, tokens: Any) -> Any:
+        self.calls += 1
+        time.sleep(0.002)
+        if self.calls == 100:
+            Path("at-work").touch()
+        return super().full(tokens)
+
+
+class CtrlC(ForgetsOffset):
+    """`ForgetsOffset`, with Ctrl-C on call number ``stop`` of `extend`, counted in the class."""
+
+    calls, stop = 0, 0
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        CtrlC.calls += 1
+        if CtrlC.calls == CtrlC.stop:
+            raise KeyboardInterrupt
+        return super().extend(tokens, cache)
