@@ -42,6 +42,12 @@ class Drawn:
     decoder: Guarded
     case: Case
 
+    def fits(self) -> bool:
+        """Whether the decoder has the case's tokens in its vocabulary, and room for them."""
+        room = self.decoder.capabilities.max_length
+        fits = room is None or len(self.case.tokens) <= room
+        return fits and max(self.case.tokens) < self.decoder.vocab_size
+
 
 def longest(decoder: Guarded, max_length: int | None) -> int:
     """The longest sequence to draw for ``decoder``."""

@@ -224,4 +224,6 @@ def _first_line(error: BaseException) -> str:
 def _place(error: BaseException) -> str:
     """Where in the decoder's code it was raised, as `` (file.py:12)``."""
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is our own call
-    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    # The last line outside installed packages: an error deep in numpy has its cause further up.
+    own = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""

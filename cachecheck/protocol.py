@@ -86,7 +86,8 @@ def capabilities(decoder: Decoder) -> Capabilities:
     if not isinstance(mutates, bool):
         raise TargetError(f"mutates_cache must be True or False; got {mutates!r}")
     atol = getattr(decoder, "atol", None)
-    if atol is not None and not (isinstance(atol, int | float) and 0 < atol < np.inf):
+    numeric = isinstance(atol, int | float | np.integer | np.floating)
+    if atol is not None and (isinstance(atol, bool) or not numeric or not 0 < atol < np.inf):
         raise TargetError(f"atol must be a number above 0; got {atol!r}")
     dtype = getattr(decoder, "dtype", None)
     try:

@@ -63,7 +63,7 @@ class Verdict:
     Attributes:
         law: its id.
         answer: one of five.
-        examples: cases tried, shrinking left out.
+        examples: cases tried; shrinking is left out, and so are cases that the decoder refused.
         seconds: time spent, shrinking included.
         largest_difference: over all cases tried; on a violation, in the smallest failing case.
         tolerance: the one that belongs to ``largest_difference``.
@@ -71,7 +71,7 @@ class Verdict:
         tokens: its tokens, or None.
         decoder_seed: seed of the decoder's weights in that case, or None.
         violation: on VIOLATED.
-        message: one line for a reader, empty for HOLDS.
+        message: one line for a reader; empty where there is nothing to add.
     """
 
     law: str

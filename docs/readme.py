@@ -32,9 +32,9 @@ def with_outputs(text: str) -> str:
     return OUTPUT.sub(lambda match: match[1] + output_of(match[2]) + match[3], text)
 
 
-def output_of(command: str) -> str:
-    """What a command of the README prints."""
-    program, *arguments = command.split()
+def output_of(command: str, *options: str) -> str:
+    """What a command of the README prints, with further options if any."""
+    program, *arguments = [*command.split(), *options]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder) / "examples")
         shutil.copy(ROOT / "conftest.py", folder)

@@ -3,11 +3,12 @@
 The right one is `Sums`: a row is the sum of the embeddings up to its own token, the cache holds the
 sum so far. A few lines, and as causal as any transformer.
 """
-# ruff: noqa: D102 - the methods are the border's own
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -203,13 +204,36 @@ class Marks(Sums):
         return super().full(tokens)
 
 
+class SwallowsCtrlC(Sums):
+    """Right; presses Ctrl-C itself, and loses it as a garbage collector's callback does."""
+
+    pressed = False
+
+    def full(self, tokens: Any) -> Any:
+        if len(tokens) > 3 and not self.pressed:
+            self.pressed = True
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        return super().full(tokens)
+
+
 class CtrlC(ForgetsOffset):
     """`ForgetsOffset`, with Ctrl-C on call number ``stop`` of `extend`, counted in the class."""
 
     calls, stop = 0, 0
 
     def extend(self, tokens: Any, cache: Any) -> Any:
-        CtrlC.calls += 1
-        if CtrlC.calls == CtrlC.stop:
+        type(self).calls += 1
+        if self.calls == self.stop:
             raise KeyboardInterrupt
         return super().extend(tokens, cache)
+
+
+class CtrlCLate(CtrlC):
+    """The same, around an error in place of a wrong row."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        answer = super().extend(tokens, cache)
+        if cache[1] + len(tokens) >= 3:
+            raise RuntimeError("out of memory at 3 tokens")
+        return answer

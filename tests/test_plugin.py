@@ -1,0 +1,114 @@
+"""The pytest plugin: idle unless it is given a target, and content to be named twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cachecheck.suite
+from tests.test_cli_process import environment
+
+pytest_plugins = ["pytester"]
+
+SUITE = cachecheck.suite.__file__
+PLUGIN = ("-p", "cachecheck.pytest_plugin")
+TARGET = "tests.decoders_for_tests"
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Run:
+    """Run pytest in this process, in an empty folder, with the plugin named."""
+    pytester.makeini("[pytest]\naddopts = -p no:cacheprovider\n")
+
+    def inner(*arguments: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*PLUGIN, *arguments)
+
+    return inner
+
+
+def test_without_a_target_it_imports_nothing_and_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\n"
+        "def test_mine():\n"
+        "    heavy = {'hypothesis', 'numpy', 'rich', 'torch', 'cachecheck.search'}\n"
+        "    assert 'cachecheck.pytest_plugin' in sys.modules\n"
+        "    assert heavy & set(sys.modules) == set()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:cacheprovider", "test_mine.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert "1 passed" in ran.stdout
+    assert "cachecheck:" not in ran.stdout
+
+
+def test_a_target_stands_in_the_header(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_mine(): pass")
+    result = run("--cachecheck-target", f"{TARGET}:Sums", "--cachecheck-seed", "7")
+    result.stdout.fnmatch_lines([f"cachecheck: {TARGET}:Sums, seed 7"])
+    result.assert_outcomes(passed=1)  # the user's own test, and no law unless the suite is named
+
+
+@pytest.mark.parametrize("where", ["command line", "conftest", "both"])
+def test_it_may_be_named_twice(run: Run, pytester: pytest.Pytester, where: str) -> None:
+    pytester.makepyfile("def test_mine(): pass")
+    if where != "command line":
+        pytester.makeconftest("pytest_plugins = ['cachecheck.pytest_plugin']")
+    result = run(*(PLUGIN if where != "conftest" else ()), "--cachecheck-target", f"{TARGET}:Sums")
+    result.assert_outcomes(passed=1)
+    assert [line for line in result.outlines if line.startswith("cachecheck:")] == [
+        f"cachecheck: {TARGET}:Sums, seed 0"
+    ]
+
+
+def test_each_law_is_a_test_that_passes_is_skipped_or_fails_with_its_block(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    options = ("--cachecheck-examples", "10", "-rs", "--cachecheck-target")
+    run(SUITE, *options, f"{TARGET}:Sums").assert_outcomes(passed=5)
+    faint = run(SUITE, *options, f"{TARGET}:Faint")
+    faint.assert_outcomes(passed=4, skipped=1)
+    faint.stdout.fnmatch_lines(
+        ["SKIPPED * INCONCLUSIVE: changing a cached token moves later rows*"]
+    )
+    wrong = run(SUITE, *options, f"{TARGET}:ForgetsOffset", "-v")
+    wrong.assert_outcomes(passed=4, failed=1)
+    wrong.stdout.fnmatch_lines(
+        [
+            "*::test_law?schedule? FAILED*",
+            f"VIOLATED  schedule   {TARGET}:ForgetsOffset   seed 0",
+            "  smallest schedule   1+2            3 tokens ?0, 0, 0?",
+        ]
+    )
+    assert "Traceback" not in wrong.stdout.str()
+    assert {path.name for path in pytester.path.iterdir()} <= {"tox.ini", ".hypothesis"}
+
+
+def test_laws_are_chosen_by_id_and_unknown_ones_refused(run: Run) -> None:
+    target = ("--cachecheck-examples", "5", "--cachecheck-target", f"{TARGET}:Sums")
+    chosen = run(SUITE, *target, "--cachecheck-laws", "schedule,prefix", "-v")
+    chosen.assert_outcomes(passed=2)
+    chosen.stdout.fnmatch_lines(["*::test_law?prefix? PASSED*", "*::test_law?schedule? PASSED*"])
+    unknown = run(SUITE, *target, "--cachecheck-laws", "schedule,gravity")
+    assert unknown.ret != 0
+    assert "unknown law 'gravity'; known: causality, prefix, schedule" in unknown.stdout.str()
+
+
+def test_a_stored_case_is_named_in_the_failure(run: Run, pytester: pytest.Pytester) -> None:
+    result = run(
+        *(SUITE, "--cachecheck-target", f"{TARGET}:ForgetsOffset", "--cachecheck-examples", "10"),
+        *("--cachecheck-laws", "schedule", "--cachecheck-save", "cases"),
+    )
+    (path,) = (pytester.path / "cases").iterdir()
+    result.stdout.fnmatch_lines([f"  replay              cachecheck replay cases/{path.name}"])

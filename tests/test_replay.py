@@ -1,0 +1,220 @@
+"""Stored failures: written whole, under a name of their own, and tried again on today's decoder."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cachecheck.cases import Effort
+from cachecheck.cli import main
+from cachecheck.files import write_whole
+from cachecheck.laws import LAWS
+from cachecheck.replay import Replayed, replay, save_failure
+from cachecheck.search import search
+from cachecheck.target import as_target
+from cachecheck.verdict import Verdict
+from tests import decoders_for_tests
+
+STORE = Path("evidence/regressions")
+
+
+def write_decoder(kind: str) -> None:
+    """The file that the target ``mine.py:make`` names, around one of the shared decoders."""
+    lines = (f"from tests.decoders_for_tests import {kind}", f"def make(seed): return {kind}(seed)")
+    Path("mine.py").write_text("\n".join(lines))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current directory, with a decoder that forgets its offset."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    write_decoder("ForgetsOffset")
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("_cachecheck_target_mine_")]:
+        del sys.modules[name]
+
+
+@cache
+def found(kind: str = "ForgetsOffset", law: str = "schedule") -> Verdict:
+    """What a short search finds in one of the shared decoders."""
+    target = as_target(getattr(decoders_for_tests, kind), "mine.py:make")
+    return search(LAWS[law], target, Effort(examples=20))[0]
+
+
+def stored(**changes: Any) -> Path:
+    """A stored failure with some of its fields changed; ``...`` takes a field away."""
+    path = save_failure(found(), "mine.py:make", STORE)
+    content = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({k: v for k, v in content.items() if v is not ...}))
+    return path
+
+
+def test_a_failure_fails_again_until_the_decoder_is_mended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = str(save_failure(found(), "mine.py:make", STORE))
+    assert main(["replay", path]) == 1
+    assert capsys.readouterr().out == (
+        "FAILED  schedule on mine.py:make, schedule 1+2: "
+        "decoding in these chunks gives other rows than one full pass\n"
+    )
+    write_decoder("Sums")
+    assert main(["replay", path]) == 0
+    out = capsys.readouterr().out
+    assert re.fullmatch(
+        r"FIXED  schedule on mine.py:make, schedule 1\+2: holds now, difference \S+\n", out
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "law", "answer", "part"),
+    [
+        ("RaisesOnThird", "schedule", Replayed.ERROR, "out of memory at 3 tokens"),
+        ("Unmoved", "sensitivity", Replayed.FAILED, "rows move by 0.0e+00, still too little"),
+        ("ForgetsOffset", "schedule", Replayed.FAILED, "gives other rows than one full pass"),
+    ],
+)
+def test_every_kind_of_finding_can_be_replayed(
+    kind: str, law: str, answer: Replayed, part: str
+) -> None:
+    path = save_failure(found(kind, law), "mine.py:make", STORE)
+    write_decoder(kind)
+    assert replay(path)[0] is answer
+    assert part in replay(path)[1]
+    write_decoder("Sums")
+    assert replay(path)[0] is Replayed.FIXED
+
+
+def test_the_same_failure_found_again_is_the_same_file() -> None:
+    first = save_failure(found(), "mine.py:make", STORE)
+    again = save_failure(found(), "mine.py:make", STORE)
+    assert first == again
+    assert [path.name for path in STORE.iterdir()] == [first.name]
+    assert re.fullmatch(r"mine-py-make-schedule-[0-9a-f]{8}\.json", first.name)
+
+
+def test_a_failure_keeps_its_file_when_only_its_words_change() -> None:
+    """An ERROR's message names a line of the decoder's file, which moves with every edit."""
+    first, again = (
+        save_failure(replace(found("RaisesOnThird"), message=message), "mine.py:make", STORE)
+        for message in ("out of memory (mine.py:3)", "out of memory (mine.py:9)")
+    )
+    assert first == again
+    assert json.loads(again.read_text())["message"] == "out of memory (mine.py:9)"
+
+
+def test_other_failures_are_other_files() -> None:
+    paths = {
+        save_failure(found(), "mine.py:make", STORE),
+        save_failure(found(), "mine.py:other", STORE),
+        save_failure(found("RaisesOnThird"), "mine.py:make", STORE),
+        save_failure(replace(found(), tokens=(1, 0, 0)), "mine.py:make", STORE),
+        save_failure(replace(found(), decoder_seed=1), "mine.py:make", STORE),
+    }
+    assert len(paths) == 5
+
+
+def test_a_target_with_a_long_path_still_gives_a_file_name() -> None:
+    path = save_failure(found(), "a/" * 200 + "mine.py:make", STORE)
+    assert path.is_file()
+    assert path.name.endswith(f"mine-py-make-schedule-{path.stem[-8:]}.json")
+
+
+# Fields of a stored failure changed, and what replaying it then says.
+CHANGED: dict[str, tuple[dict[str, Any], str]] = {
+    "format": ({"format": 2}, "is not a stored failure of format 1"),
+    "no format": ({"format": ...}, "is not a stored failure of format 1"),
+    "law": ({"law": "gravity"}, "unknown law 'gravity'; known: causality, prefix, schedule"),
+    "no law": ({"law": ...}, "law must be str; got None"),
+    "target": ({"target": "gone.py:make"}, "no file gone.py; a file target is"),
+    "target's type": ({"target": 3}, "target must be str; got 3"),
+    "member": ({"target": "mine.py:build"}, "mine.py has no 'build'; it has make"),
+    "seed": ({"decoder_seed": "0"}, "decoder_seed must be int; got '0'"),
+    "schedule": ({"schedule": "1+0"}, "a schedule is chunk sizes joined by +, like 5+3+7"),
+    "sum": ({"schedule": "5"}, "the schedule 5 is for 5 tokens; got 3"),
+    "one call": (
+        {"law": "sensitivity", "schedule": "3"},
+        "sensitivity needs 2 calls or more; the schedule is 3",
+    ),
+    "one call, causality": ({"law": "causality", "schedule": "3"}, "causality needs 2 calls"),
+    "token's type": ({"tokens": [0, "1", 2]}, "tokens must be integers; got"),
+    "a truth for a token": ({"tokens": [0, True, 2]}, "tokens must be integers; got"),
+    "high token": ({"tokens": [0, 8, 0]}, "token 8 is outside the vocabulary of 8"),
+    "negative token": ({"tokens": [0, -1, 0]}, "token -1 is outside the vocabulary of 8"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_stored_failure_that_makes_no_sense_is_an_error(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes, part = CHANGED[name]
+    path = stored(**changes)
+    assert main(["replay", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.startswith("ERROR  ")
+    assert part in captured.out
+    assert captured.out.count("\n") == 1
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (None, "cannot read a.json: No such file or directory"),
+        (b"{", "a.json is not a stored failure: "),
+        (b"", "a.json is not a stored failure: "),
+        (b"[]", "a.json is not a stored failure of format 1"),
+        (b"\xff\xfe{}", "a.json is not a stored failure: "),
+    ],
+)
+def test_what_is_no_stored_failure_is_an_error(text: bytes | None, part: str) -> None:
+    path = Path("a.json")
+    if text is not None:
+        path.write_bytes(text)
+    answer, line = replay(path)
+    assert (answer, part in line, "\n" in line) == (Replayed.ERROR, True, False)
+
+
+def test_a_folder_is_no_stored_failure() -> None:
+    assert replay(Path()) == (Replayed.ERROR, "cannot read .: Is a directory")
+
+
+def test_a_decoder_that_now_fails_outright_is_an_error() -> None:
+    path = stored()
+    Path("mine.py").write_text("def make(seed): return 3\n")
+    assert replay(path)[0] is Replayed.ERROR
+    Path("mine.py").write_text("raise RuntimeError('half written')\n")
+    assert "half written (mine.py:1)" in replay(path)[1]
+
+
+def test_writing_is_whole_or_not_at_all(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = here / "kept.json"
+    write_whole(path, "old\n")
+
+    def crash(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cachecheck.files.os.fsync", crash)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, "new\n")
+    monkeypatch.undo()
+    assert path.read_text() == "old\n"
+    assert sorted(one.name for one in here.iterdir()) == ["kept.json", "mine.py"]
+    write_whole(path, "new ü\n")
+    assert path.read_bytes() == "new ü\n".encode()
+
+
+def test_a_written_file_has_the_rights_that_the_umask_leaves(here: Path) -> None:
+    (here / "plain").touch()
+    write_whole(here / "whole", "")
+    assert (here / "whole").stat().st_mode == (here / "plain").stat().st_mode

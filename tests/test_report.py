@@ -1,0 +1,274 @@
+"""Verdicts as data, and as text: what a user reads, word for word."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cachecheck.report.terminal import failure_block, law_table, number, print_report, summary
+from cachecheck.verdict import Answer, Verdict, Violation, exit_code
+
+ROWS = Violation(
+    law="schedule",
+    kind="rows",
+    position=1,
+    difference=0.5912,
+    tolerance=1e-12,
+    message="decoding in these chunks gives other rows than one full pass",
+    call=2,
+    row=0,
+)
+VIOLATED = Verdict(
+    law="schedule",
+    answer=Answer.VIOLATED,
+    examples=4,
+    seconds=0.4806,
+    largest_difference=0.5912,
+    tolerance=1e-12,
+    schedule="1+1",
+    tokens=(0, 7),
+    decoder_seed=3,
+    violation=ROWS,
+    message=ROWS.message,
+)
+ERROR = Verdict(
+    law="frame",
+    answer=Answer.ERROR,
+    examples=20,
+    seconds=1.25,
+    schedule="5",
+    tokens=(0,),
+    decoder_seed=0,
+    message="full(5 tokens) returned nan in row 4, column 0; rows must be finite",
+)
+HOLDS = Verdict("prefix", Answer.HOLDS, 200, 0.04, 0.0, 1.3e-12)
+INCONCLUSIVE = Verdict("sensitivity", Answer.INCONCLUSIVE, 200, 12.0, 2e-14, 3e-12, message="weak")
+UNSUPPORTED = Verdict("causality", Answer.UNSUPPORTED, message="full refused: no")
+ALL = (HOLDS, VIOLATED, INCONCLUSIVE, UNSUPPORTED, ERROR)
+
+COMBINATIONS = [some for size in range(1, 6) for some in combinations(ALL, size)]
+
+
+def code_by_hand(answers: set[Answer]) -> int:
+    """The README's table."""
+    if Answer.VIOLATED in answers:
+        return 1
+    if Answer.ERROR in answers or answers <= {Answer.UNSUPPORTED}:
+        return 2
+    return 3 if Answer.INCONCLUSIVE in answers else 0
+
+
+@pytest.mark.parametrize("verdicts", [(), *COMBINATIONS])
+def test_the_exit_code_follows_from_the_answers(verdicts: tuple[Verdict, ...]) -> None:
+    answers = {verdict.answer for verdict in verdicts}
+    assert exit_code(list(verdicts)) == code_by_hand(answers)
+    assert exit_code(list(reversed(verdicts)) * 2) == code_by_hand(answers)
+
+
+@pytest.mark.parametrize("verdict", ALL)
+def test_a_verdict_survives_the_trip_from_a_worker(verdict: Verdict) -> None:
+    wire = json.loads(json.dumps(verdict.to_wire()))
+    assert Verdict.from_wire(wire) == verdict
+    assert hash(Verdict.from_wire(wire)) == hash(verdict)
+
+
+@pytest.mark.parametrize("verdict", ALL)
+def test_json_has_these_keys_and_no_others(verdict: Verdict) -> None:
+    assert set(json.loads(json.dumps(verdict.to_json(), allow_nan=False))) == {
+        "law",
+        "verdict",
+        "examples",
+        "seconds",
+        "largest_difference",
+        "tolerance",
+        "schedule",
+        "tokens",
+        "first_wrong_position",
+        "message",
+    }
+
+
+def test_json_of_a_violation() -> None:
+    assert VIOLATED.to_json() == {
+        "law": "schedule",
+        "verdict": "VIOLATED",
+        "examples": 4,
+        "seconds": 0.481,
+        "largest_difference": 0.5912,
+        "tolerance": 1e-12,
+        "schedule": "1+1",
+        "tokens": [0, 7],
+        "first_wrong_position": 1,
+        "message": "decoding in these chunks gives other rows than one full pass",
+    }
+
+
+UNMOVED = replace(
+    VIOLATED,
+    law="sensitivity",
+    violation=replace(ROWS, law="sensitivity", difference=0.0, call=2, row=0),
+    message="changing a cached token moves no later row: the cache is not used",
+)
+FULL_PASS = replace(VIOLATED, law="prefix", violation=replace(ROWS, call=None, row=None))
+BYTES = replace(VIOLATED, law="frame", violation=replace(ROWS, position=None, difference=None))
+LONG = replace(VIOLATED, schedule="1+16", tokens=tuple(range(17)), decoder_seed=None)
+
+# A verdict, whether it was stored, and its block.
+BLOCKS: dict[str, tuple[Verdict, bool, str]] = {
+    "violated": (
+        VIOLATED,
+        True,
+        """\
+VIOLATED  schedule   my.py:make   seed 3
+  smallest schedule   1+1            2 tokens [0, 7]
+  first wrong row     position 1     chunk 2, row 0   |difference| 5.9e-01   tolerance 1.0e-12
+  what                decoding in these chunks gives other rows than one full pass
+  replay              cachecheck replay evidence/regressions/a.json""",
+    ),
+    "error": (
+        ERROR,
+        False,
+        """\
+ERROR  frame   my.py:make   seed 0
+  smallest schedule   5              1 token [0]
+  what                full(5 tokens) returned nan in row 4, column 0; rows must be finite""",
+    ),
+    "unmoved row": (
+        UNMOVED,
+        False,
+        """\
+VIOLATED  sensitivity   my.py:make   seed 3
+  smallest schedule   1+1            2 tokens [0, 7]
+  unmoved row         position 1     chunk 2, row 0   |difference| 0   tolerance 1.0e-12
+  what                changing a cached token moves no later row: the cache is not used""",
+    ),
+    "full pass": (
+        FULL_PASS,
+        False,
+        """\
+VIOLATED  prefix   my.py:make   seed 3
+  smallest schedule   1+1            2 tokens [0, 7]
+  first wrong row     position 1     full pass   |difference| 5.9e-01   tolerance 1.0e-12
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+    "bytes": (
+        BYTES,
+        False,
+        """\
+VIOLATED  frame   my.py:make   seed 3
+  smallest schedule   1+1            2 tokens [0, 7]
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+    "more than 16 tokens": (
+        LONG,
+        False,
+        """\
+VIOLATED  schedule   my.py:make
+  smallest schedule   1+16           17 tokens [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, \
+15, ...]
+  first wrong row     position 1     chunk 2, row 0   |difference| 5.9e-01   tolerance 1.0e-12
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_the_block_of_a_failure(name: str) -> None:
+    verdict, stored, expected = BLOCKS[name]
+    saved = Path("evidence/regressions/a.json") if stored else None
+    assert failure_block(verdict, "my.py:make", saved) == expected
+
+
+HOLD = (
+    "{} laws hold. A fault that shows in {} of such cases or more would have been\n"
+    "found with a probability of 95% or more, law by law."
+)
+SUMMARIES: list[tuple[tuple[Verdict, ...], str]] = [
+    ((HOLDS, replace(HOLDS, law="frame", examples=20)), HOLD.format("2 of 2", "13.9%")),
+    ((HOLDS, UNSUPPORTED), HOLD.format("1 of 2", "1.5%")),
+    ((UNSUPPORTED,), "nothing could be checked"),
+    ((), "nothing could be checked"),
+    ((HOLDS, VIOLATED), "1 of 2 laws violated: schedule"),
+    ((ERROR,), "1 of 1 laws could not be checked: frame"),
+    (
+        (VIOLATED, UNMOVED, ERROR, INCONCLUSIVE),
+        "2 of 4 laws violated: schedule, sensitivity; 1 of 4 laws could not be checked: frame",
+    ),
+    ((HOLDS, INCONCLUSIVE), "no law is broken, but nothing can be concluded from sensitivity"),
+]
+
+
+@pytest.mark.parametrize(("verdicts", "expected"), SUMMARIES)
+def test_what_the_verdicts_amount_to(verdicts: tuple[Verdict, ...], expected: str) -> None:
+    assert summary(verdicts) == expected
+
+
+@pytest.mark.parametrize("verdicts", COMBINATIONS)
+def test_the_summary_agrees_with_the_exit_code(verdicts: tuple[Verdict, ...]) -> None:
+    said = summary(verdicts)
+    code = exit_code(list(verdicts))
+    assert ("laws hold." in said) == (code == 0)
+    assert ("violated" in said) == (code == 1)
+    assert ("nothing can be concluded" in said) == (code == 3)
+    if code == 2:
+        assert "could not be checked" in said or said == "nothing could be checked"
+
+
+def printed(renderable: Any, width: int = 80) -> str:
+    """What appears in a pipe."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=width)
+    if isinstance(renderable, list):
+        print_report(console, renderable, "my.py:make", {})
+    else:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def test_the_law_table_fits_80_columns() -> None:
+    assert (
+        printed(law_table(ALL))
+        == """\
+law           verdict        examples   largest difference   tolerance   seconds
+prefix        HOLDS               200                    0     1.3e-12       0.0
+schedule      VIOLATED              4              5.9e-01     1.0e-12       0.5
+sensitivity   INCONCLUSIVE        200              2.0e-14     3.0e-12      12.0
+causality     UNSUPPORTED           0                    -           -       0.0
+frame         ERROR                20                    -           -       1.2"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "-"), (0.0, "0"), (0.5912, "5.9e-01"), (1e-300, "1.0e-300")]
+)
+def test_numbers_are_short_and_an_exact_zero_is_told_from_a_small_one(
+    value: float | None, text: str
+) -> None:
+    assert number(value) == text
+
+
+def test_a_message_that_several_laws_share_is_told_once() -> None:
+    same = replace(ERROR, schedule=None, tokens=None, message="Half lacks full")
+    text = printed([same, replace(same, law="prefix"), replace(UNSUPPORTED, message="no rows")])
+    assert text.count("Half lacks full") == 1
+    assert "\nERROR  Half lacks full\n\nUNSUPPORTED  no rows\n\n2 of 3 laws" in text
+
+
+NASTY = "x[bold]y[/bold] :100: [red] \\[a] tail\\"  # markup, a picture's name, back slashes
+
+
+@pytest.mark.parametrize("verdict", [VIOLATED, ERROR, replace(ERROR, schedule=None, tokens=None)])
+def test_markup_in_a_message_comes_out_as_it_is(verdict: Verdict) -> None:
+    text = printed([replace(verdict, message=NASTY)])
+    assert any(line.endswith(f"  {NASTY}") for line in text.splitlines())
+
+
+def test_a_long_message_stays_on_one_line_for_grep() -> None:
+    assert "w " * 100 + "end" in printed([replace(ERROR, message="w " * 100 + "end")], width=40)
