@@ -19,8 +19,8 @@ _UNFINISHED = "interrupted while shrinking: a smaller schedule may exist"
 
 NOT_DETERMINISTIC = (
     "the decoder is not deterministic: a case that failed went otherwise when tried again; "
-    "expected the same rows every time: switch off dropout (eval mode) and other randomness, and keep "
-    "nothing from call to call outside the cache"
+    "expected the same rows every time: switch off dropout (eval mode) and other randomness, and "
+    "keep nothing from call to call outside the cache"
 )
 
 
