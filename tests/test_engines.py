@@ -23,6 +23,8 @@ pytest.importorskip("transformers", reason="the adapter needs transformers")
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
 
+pytestmark = pytest.mark.extras
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCHEDULES = (
     (1,) * 12,

@@ -26,6 +26,8 @@ transformers = pytest.importorskip("transformers", reason="the adapter needs tra
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder  # noqa: E402
 
+pytestmark = pytest.mark.extras
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hf_own_model.py"
 
 

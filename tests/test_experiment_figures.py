@@ -17,6 +17,8 @@ from cachecheck.errors import EvidenceError
 from cachecheck.experiment import audit, drawing, figures, run
 from cachecheck.experiment.folder import FIGURE_FILES, FILES, HASHES_FILE, replace_file
 
+pytestmark = pytest.mark.extras  # most of them need matplotlib
+
 
 @pytest.fixture(scope="session")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
