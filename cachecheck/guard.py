@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from cachecheck.errors import DecoderError, Unsupported
 from cachecheck.protocol import Decoder, capabilities, check_members
-from cachecheck.tolerance import precision_of, tolerance
+from cachecheck.tolerance import (
+    DOUBT,
+    RELATIVE,
+    UNDECLARED_DOUBT,
+    bounds,
+    precision_of,
+    typical,
+)
 
 Rows = NDArray[np.floating]
 _SAMPLES = (16, 8, 4)  # tokens whose rows show the precision, or 2 if the decoder fails on more
@@ -60,7 +67,7 @@ class Guarded:
                 "expected a pair (rows, cache)"
             )
         rows, after = answer
-        if not _looks_like_rows(rows) and _looks_like_rows(after):
+        if not hasattr(rows, "shape") and not _looks_like_rows(rows) and _looks_like_rows(after):
             raise DecoderError(
                 f"extend({_tokens(len(tokens))}, cache) returned ({_what(rows)}, {_what(after)}); "
                 "expected (rows, cache): the two seem swapped"
@@ -88,19 +95,29 @@ class Guarded:
     @cached_property
     def precision(self) -> str:
         """The precision of the rows: as declared, else what a sample of them carries."""
-        if self.capabilities.dtype is not None:
-            return self.capabilities.dtype
+        return self.capabilities.dtype or precision_of(self._sample)
+
+    @cached_property
+    def doubt(self) -> float:
+        """How many times its tolerance a difference may be and still be rounding, maybe."""
+        undeclared = self.capabilities.dtype is None and self.precision == "float64"
+        end = UNDECLARED_DOUBT if undeclared else DOUBT[self.precision]
+        return end / RELATIVE[self.precision]
+
+    def bounds(self, rows: Rows) -> NDArray[np.float64]:
+        """(T, width): how far from each entry of ``rows`` is still equal, for this decoder."""
+        usual = typical(self._sample)
+        return bounds(rows, self.precision, usual=usual, atol=self.capabilities.atol)
+
+    @cached_property
+    def _sample(self) -> Rows:
+        """Rows of a full pass that show the decoder's precision and its typical entries."""
         most = self.capabilities.max_length or _SAMPLES[0]
         for length in _SAMPLES:
             # What goes wrong with long sequences only is for a law to find, and to make small.
             with contextlib.suppress(DecoderError, Unsupported):
-                ids = [at % self.vocab_size for at in range(min(length, most))]
-                return precision_of(self.full(ids))
-        return precision_of(self.full([0, 1]))
-
-    def tolerance(self, rows: Rows) -> float:
-        """How far from ``rows`` is still equal, at this decoder's precision."""
-        return tolerance(rows, self.precision, atol=self.capabilities.atol)
+                return self.full([at % self.vocab_size for at in range(min(length, most))])
+        return self.full([0, 1])
 
     def probe(self) -> None:
         """One and two tokens by both paths: meets the adapter's plain mistakes before any law.
@@ -114,8 +131,7 @@ class Guarded:
         _, cache = self.extend([0], self.new_cache())
         self.extend([1], cache)
         again = self.full([0, 1])
-        largest = float(np.abs(again.astype(np.float64) - rows.astype(np.float64)).max())
-        if largest > self.tolerance(rows):
+        if np.any(np.abs(again.astype(np.float64) - rows) > self.bounds(rows)):
             raise DecoderError(  # without the number, which differs from law to law
                 "full gave two answers for the same 2 tokens; expected the same rows every time: "
                 "switch off dropout (eval mode) and other randomness, and keep nothing from call "

@@ -43,12 +43,13 @@ class Seen:
         self.smallest: tuple[Drawn, Finding] | None = None
         self.broken: LawBrokenError | None = None
         self.raised: list[tuple[Drawn, DecoderError]] = []
+        self.doubtful: list[tuple[Drawn, Finding]] = []
 
     def attempt(self, drawn: Drawn) -> None:
         """Try the law on one case, raising if it is broken as it was broken first.
 
-        A decoder that raises does not end the search: the same mistake may also give wrong rows,
-        which say more.
+        Neither a decoder that raises nor a doubtful difference ends the search: the same mistake
+        may also give rows that are clearly wrong, which say more.
         """
         shrinking = self.smallest is not None
         if not shrinking:
@@ -65,6 +66,9 @@ class Seen:
             self.raised.append((drawn, error))
             return
         violation = finding.violation
+        if violation is not None and _doubtful(drawn, finding):
+            self.doubtful.append((drawn, finding))
+            return
         if violation is not None and self.kind in (None, violation.kind):
             self.kind = violation.kind
             self.smallest = (drawn, finding)
@@ -130,6 +134,17 @@ class Seen:
         blank = replace(verdict, largest_difference=None, tolerance=None)
         return blank, latest[-1].__cause__ or latest[-1]
 
+    def in_doubt(self) -> Verdict:
+        """Differences that may be rounding or may be not, and what would settle it."""
+        self.smallest = min(self.doubtful, key=lambda pair: size_of(pair[0].case))
+        drawn, _ = self.smallest
+        largest = max(closeness(found) for _, found in self.doubtful)
+        return self.verdict(
+            Answer.INCONCLUSIVE,
+            f"up to {largest:.0f} times what rounding explains, in {len(self.doubtful)} of "
+            f"{self.examples} cases: a mistake, or an ill-conditioned decoder; {_advice(drawn)}",
+        )
+
     def interrupted(self) -> Verdict | None:
         """What is known when Ctrl-C comes: a violation, else an error, else nothing."""
         if self.smallest is not None:
@@ -145,6 +160,8 @@ class Seen:
         """No case broke the law: does that mean that it holds?"""
         if self.raised:
             return self.errored()
+        if self.doubtful:
+            return self.in_doubt(), None
         if self.closest is None:
             return self.verdict(Answer.UNSUPPORTED, (self.refusals or ["no case to try"])[0]), None
         if not self.law.everywhere:
@@ -199,3 +216,22 @@ class Seen:
             violation=violation,
             message="; ".join(filter(None, [violation.message if violation else "", message])),
         )
+
+
+def _doubtful(drawn: Drawn, finding: Finding) -> bool:
+    """Whether a difference beyond the tolerance may still be rounding (see tolerance.py)."""
+    compared = finding.violation is not None and finding.violation.difference is not None
+    return compared and closeness(finding) <= drawn.decoder.doubt
+
+
+def _advice(drawn: Drawn) -> str:
+    """What would settle a doubtful difference."""
+    decoder = drawn.decoder
+    if decoder.precision != "float64":
+        return "run it in float64, or with fewer layers and shorter sequences"
+    if decoder.capabilities.dtype is None:
+        return (
+            "declare the dtype of its arithmetic: float32 if it is that anywhere, or float64, "
+            "which makes this a violation"
+        )
+    return "run it with fewer layers and shorter sequences"

@@ -1,9 +1,10 @@
-"""How close is equal, for each precision, and why.
+"""How close is equal, for each precision, and why; and where doubt begins and ends.
 
 Two right ways of computing the same rows differ by rounding alone: the same products are summed
-in another order, over other block sizes. Rounding is relative, so the tolerance scales with the
-largest entry of the rows compared (an entry that cancels to almost nothing keeps the rounding of
-what cancelled). The factors:
+in another order, over other block sizes. Rounding is relative. So an entry may differ by a factor
+times its own size, or times the decoder's typical entry if that is larger (what cancels to almost
+nothing keeps the rounding of what cancelled). Typical is the 0.9 quantile of magnitudes: a few
+huge columns (padding at -1e9) or rows must not hide mistakes in all the others. The factors:
 
 float64   1e-12. The published experiment fixed this bound beforehand and measured 5.6e-16, that is
           2.5 units of 2^-52. There is room to spare (mild mask faults move rows by 1e-9 and more
@@ -15,7 +16,11 @@ float32   3e-5, 250 units of 2^-23. Seven right Hugging Face models of two layer
 float16   2e-2, 20 units of 2^-10; the same models came to 2.4e-3 (100 sequences each).
 bfloat16  1e-1, 13 units of 2^-7; the same models came to 1.5e-2.
 
-A decoder whose own signal lies below its bound is told INCONCLUSIVE (see the law `sensitivity`).
+Deep or ill-conditioned decoders amplify rounding beyond any fixed factor (24 layers without
+normalisation, a normaliser that nearly cancels), and an adapter may compute in float32 and finish
+in float64. So there is a second factor, `DOUBT`: a difference between the two is reported, as
+INCONCLUSIVE, with what would settle it. A decoder whose own signal lies below its bound is told
+INCONCLUSIVE as well (see the law `sensitivity`).
 """
 
 from __future__ import annotations
@@ -29,25 +34,41 @@ from numpy.typing import NDArray
 from cachecheck.errors import InputError
 
 RELATIVE = {"float64": 1e-12, "float32": 3e-5, "float16": 2e-2, "bfloat16": 1e-1}
-"""Largest difference, relative to the largest entry, that is still called equal."""
+"""Largest difference, relative to an entry or the typical one, that is still called equal."""
 
 # Fewer distinct fractions than this could be representable in a short type by chance.
 _ENOUGH = 8
 
 
-def tolerance(rows: NDArray[Any], precision: str, *, atol: float | None = None) -> float:
-    """The absolute difference still called equal to ``rows``.
+DOUBT = {"float64": 1e-9, "float32": 1e-3, "float16": 1e-1, "bfloat16": 3e-1}
+"""Up to here, relative as above, a difference may still be rounding of an unusual decoder."""
+
+UNDECLARED_DOUBT = 3e-5
+"""For float64 rows of a decoder that declares no dtype: they may have been float32 before."""
+
+
+def typical(rows: NDArray[Any]) -> float:
+    """The 0.9 quantile of the entries' magnitudes; the largest where that is zero."""
+    sizes = np.abs(rows.astype(np.float64))
+    return float(np.quantile(sizes, 0.9)) or float(sizes.max(initial=0.0))
+
+
+def bounds(
+    rows: NDArray[Any], precision: str, *, usual: float = 0.0, atol: float | None = None
+) -> NDArray[np.float64]:
+    """The absolute difference still called equal to each entry of ``rows``.
 
     Args:
         rows: (T, width) the rows that others are compared with.
         precision: name of the one they were computed in, a key of `RELATIVE`.
+        usual: the decoder's typical entry, from other rows: these few may be small by accident.
         atol: what the decoder itself promises, if less than its dtype; wins when larger.
 
     Returns:
-        A number >= 0; zero only for rows that are zero throughout.
+        (T, width) numbers >= 0.
     """
-    scale = float(np.abs(rows.astype(np.float64)).max(initial=0.0))
-    return max(RELATIVE[precision] * scale, atol or 0.0)
+    size = np.maximum(np.abs(rows.astype(np.float64)), max(usual, typical(rows)))
+    return np.maximum(RELATIVE[precision] * size, atol or 0.0)
 
 
 def dtype_name(dtype: Any) -> str:

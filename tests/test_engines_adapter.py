@@ -46,7 +46,7 @@ def check(guarded: Guarded, *schedules: tuple[int, ...]) -> None:
         for chunk in np.split(ids, np.cumsum(lengths)[:-1]):
             new, cache = guarded.extend(chunk, cache)
             rows.append(new)
-        assert np.abs(np.concatenate(rows) - full).max() <= guarded.tolerance(full), lengths
+        assert np.abs(np.concatenate(rows) - full).max() <= guarded.bounds(full).min(), lengths
 
 
 @contextlib.contextmanager

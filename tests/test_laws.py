@@ -307,3 +307,56 @@ def test_each_law_says_what_it_means_why_and_what_it_does_not(law: Any) -> None:
     for text in (law.statement, law.reason, law.not_claimed):
         assert text[0].isupper()
         assert text.endswith(".")
+
+
+class Faint(Mean):
+    """Chunks onto history are off by a millionth: float32 rounding, or a mistake?"""
+
+    def extend(self, tokens: Any, cache: Any) -> tuple[Array, Any]:
+        rows, after = super().extend(tokens, cache)
+        return rows + (1e-6 if cache[0] else 0.0), after
+
+
+class FaintFloat64(Faint):
+    """The same by a decoder that says that its arithmetic is float64."""
+
+    dtype = "float64"
+
+
+class FaintFloat32(Faint):
+    """The same by a decoder that says that its arithmetic is float32."""
+
+    dtype = "float32"
+
+
+def test_a_millionth_is_doubtful_until_the_decoder_declares_its_dtype() -> None:
+    undeclared = verdict("schedule", Faint)
+    assert undeclared.answer is Answer.INCONCLUSIVE
+    assert "declare the dtype of its arithmetic" in undeclared.message
+    assert undeclared.schedule is not None
+    assert verdict("schedule", FaintFloat64).answer is Answer.VIOLATED
+    assert verdict("schedule", FaintFloat32).answer is Answer.HOLDS
+
+
+class HugeColumn(RestartsCounting):
+    """The schedule's fault beside a column of padding that dwarfs it."""
+
+    def rows(self, tokens: Any, count: int, total: Array) -> Array:
+        few = super().rows(tokens, count, total)
+        return np.concatenate([few, few * 2, few + 1, np.full((len(tokens), 1), -1e9)], axis=1)
+
+
+def test_a_huge_column_does_not_hide_a_fault_in_the_others() -> None:
+    assert verdict("schedule", HugeColumn).answer is Answer.VIOLATED
+
+
+class Cancels(Mean):
+    """Rows that cancel to rounding when all tokens are equal: nothing to be compared with."""
+
+    def rows(self, tokens: Any, count: int, total: Array) -> Array:
+        mean = super().rows(tokens, count, total)
+        return np.asarray(self.embedding[tokens] - mean)
+
+
+def test_rows_that_cancel_are_measured_by_the_decoders_typical_ones() -> None:
+    assert verdict("schedule", Cancels, Effort(examples=200)).answer is Answer.HOLDS

@@ -12,15 +12,32 @@ from hypothesis import strategies as st
 from cachecheck import strategies as cs
 from cachecheck.errors import InputError
 from cachecheck.reference import WRONG_MASKS, Config, ReferenceDecoder, by_chunks
-from cachecheck.tolerance import RELATIVE, dtype_name, precision_of, tolerance
+from cachecheck.tolerance import RELATIVE, bounds, dtype_name, precision_of, typical
 
 
-def test_the_tolerance_scales_with_the_largest_entry() -> None:
-    rows = np.array([[0.5, -2.0], [1.0, 0.0]])
-    assert tolerance(rows, "float64") == 2e-12
-    assert tolerance(1000 * rows, "float32") == pytest.approx(6e-2)
-    assert tolerance(rows, "float64", atol=0.1) == 0.1
-    assert tolerance(0 * rows, "float64") == 0
+def test_an_entry_is_bounded_by_its_own_size_or_the_typical_one() -> None:
+    rows = np.linspace(-1, 1, 21).reshape(3, 7)  # 0.9 quantile of magnitudes: 0.9 or so
+    found = bounds(rows, "float64")
+    assert found.shape == rows.shape
+    assert found.max() == 1e-12
+    assert found.min() == pytest.approx(1e-12 * typical(rows))
+    assert bounds(1000 * rows, "float32").max() == pytest.approx(3e-2)
+    assert np.all(bounds(rows, "float64", atol=0.1) == 0.1)
+    assert np.all(bounds(rows, "float64", usual=5.0) == 5e-12)
+    assert np.all(bounds(0 * rows, "float64") == 0)
+
+
+def test_a_few_huge_columns_or_rows_do_not_hide_the_others() -> None:
+    rows = np.random.default_rng(0).normal(size=(24, 50))
+    padded, massive = rows.copy(), rows.copy()
+    padded[:, -4:] = -1e9
+    massive[0] *= 1000
+    for spoilt in (padded, massive):
+        found = bounds(spoilt, "float32")
+        assert found[5, 5] < 10 * bounds(rows, "float32")[5, 5]
+        assert found.max() > 1e-2
+    one_hot = np.eye(24)
+    assert np.all(bounds(one_hot, "float64") == 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +83,14 @@ def test_the_bound_lies_between_rounding_and_the_wrong_masks(dtype: Any) -> None
         tokens = np.random.default_rng(seed).integers(0, 32, 24)
         chunks = [5, 3, 7, 9]
         rows = decoder.full(tokens)
-        bound = tolerance(rows, dtype)
+        bound = bounds(rows, dtype)
         right = by_chunks(decoder.weights, tokens, chunks).rows
-        noise = max(noise, float(np.abs(right - rows).max()) / bound)
+        noise = max(noise, float((np.abs(right - rows) / bound).max()))
         for wrong in WRONG_MASKS.values():
             try:
                 spoilt = by_chunks(decoder.weights, tokens, chunks, mask_rule=wrong.rule).rows
             except InputError:
                 continue  # a row without any key: seen without any tolerance
-            signal = min(signal, float(np.abs(spoilt - rows).max()) / bound)
+            signal = min(signal, float((np.abs(spoilt - rows) / bound).max()))
     assert noise < 0.1
     assert signal > 10

@@ -8,10 +8,11 @@ certification and replay can share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cachecheck.guard import Guarded, Rows
 from cachecheck.schedule import Case, Schedule
@@ -61,45 +62,73 @@ def feed(decoder: Guarded, tokens: Sequence[int], schedule: Schedule) -> tuple[l
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows that should be equal, and where they stand."""
+    """Rows that should be equal, and what it means if they are not."""
 
     law: str
     kind: str
-    tolerance: float
     message: str
 
-    def of(self, got: Rows, expected: Rows, *, position: int, call: int | None = None) -> Finding:
-        """Compare (T, width) rows, the first of which stands at ``position`` of the sequence."""
-        distance = np.abs(got.astype(np.float64) - expected.astype(np.float64)).max(axis=1)  # (T,)
-        largest = float(distance.max(initial=0.0))
-        wrong = np.flatnonzero(distance > self.tolerance)
+    def of(
+        self,
+        got: Rows,
+        expected: Rows,
+        bounds: NDArray[np.float64],
+        *,
+        position: int,
+        call: int | None = None,
+    ) -> Finding:
+        """Compare (T, width) rows, the first of which stands at ``position`` of the sequence.
+
+        Args:
+            got: the rows in question.
+            expected: what they should be.
+            bounds: how far from each entry is still equal.
+            position: of the first row.
+            call: the call that gave them, counted from 1; None for a full pass.
+        """
+        distance, share = distances(got, expected, bounds)
+        worst = np.unravel_index(int(np.argmax(share)), share.shape)
+        found = Finding(float(distance[worst]), float(bounds[worst]))
+        wrong = np.flatnonzero((distance > bounds).any(axis=1))
         if not wrong.size:
-            return Finding(largest, self.tolerance)
+            return found
         row = int(wrong[0])
-        return Finding(
-            largest,
-            self.tolerance,
-            Violation(
-                law=self.law,
-                kind=self.kind,
-                position=position + row,
-                difference=float(distance[row]),
-                tolerance=self.tolerance,
-                message=self.message,
-                call=call,
-                row=None if call is None else row,
-            ),
+        column = int(np.argmax(share[row]))
+        violation = Violation(
+            law=self.law,
+            kind=self.kind,
+            position=position + row,
+            difference=float(distance[row, column]),
+            tolerance=float(bounds[row, column]),
+            message=self.message,
+            call=call,
+            row=None if call is None else row,
         )
+        return replace(found, violation=violation)
+
+
+def distances(
+    got: Rows, expected: Rows, bounds: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Absolute differences (T, width), and the same as shares of their bounds.
+
+    Where a bound is zero, so is every row of the decoder; any difference is then infinitely large.
+    """
+    distance = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+    share = np.where(distance > 0, np.inf, 0.0)
+    np.divide(distance, bounds, out=share, where=bounds > 0)
+    return distance, share
 
 
 def gather(findings: Sequence[Finding]) -> Finding:
-    """The first violation among them, else the one that came closest to its tolerance."""
-    for finding in findings:
-        if finding.violation is not None:
-            return finding
-    return max(findings, key=closeness)
+    """One finding for several: the first violation, the difference that is the largest share."""
+    closest = max(findings, key=closeness)
+    first = next((one.violation for one in findings if one.violation is not None), None)
+    return replace(closest, violation=first)
 
 
 def closeness(finding: Finding) -> float:
     """Difference as a share of the tolerance; a tolerance of 0 belongs to rows that are all 0."""
-    return finding.difference / finding.tolerance if finding.tolerance else finding.difference
+    if finding.tolerance:
+        return finding.difference / finding.tolerance
+    return float("inf") if finding.difference else 0.0

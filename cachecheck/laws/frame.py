@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from cachecheck.guard import Guarded, Rows
+from cachecheck.guard import Guarded
 from cachecheck.laws.base import Comparison, Law, changed, feed, gather
 from cachecheck.schedule import Case, Schedule
 from cachecheck.verdict import Finding, Violation
@@ -27,11 +27,9 @@ def _one_cache_used_twice(decoder: Guarded, case: Case) -> Finding:
     """Functional caches: extend each one with other tokens first, then go on from it."""
     others = changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
     expected, _ = feed(decoder, case.tokens, case.schedule)
-    tolerance = _tolerance(decoder, expected)
     reused = Comparison(
         "frame",
         "input-changed",
-        tolerance,
         f"extending a cache changed it: going on from it again gives other rows{_HINT}",
     )
     findings = []
@@ -41,42 +39,42 @@ def _one_cache_used_twice(decoder: Guarded, case: Case) -> Finding:
         decoder.full(others[:stop])  # a full pass in between must leave no trace either
         _, branch = decoder.extend(others[start:stop], cache)
         if decoder.snapshot(cache) != before:
-            findings.append(_bytes_changed(call, tolerance, _HINT))
+            findings.append(_bytes_changed(call, _HINT))
         rows, cache = decoder.extend(case.tokens[start:stop], cache)
-        findings.append(reused.of(rows, expected[call - 1], position=start, call=call))
-    findings.append(_branch(decoder, case, branch, others, tolerance))
-    return gather(findings)
+        undisturbed = expected[call - 1]
+        bounds = decoder.bounds(undisturbed)
+        findings.append(reused.of(rows, undisturbed, bounds, position=start, call=call))
+    return gather([*findings, *_branch(decoder, case, branch, others)])
 
 
 def _branch(
-    decoder: Guarded, case: Case, branch: object, others: Sequence[int], tolerance: float
-) -> Finding:
+    decoder: Guarded, case: Case, branch: object, others: Sequence[int]
+) -> Iterator[Finding]:
     """The branch left at the last call goes on by one token, as if its sibling had not been."""
     start = case.schedule.spans[-1][0]
     tokens = [*case.tokens[:start], *others[start:], 0]
     longer = Schedule((*case.schedule.chunks, 1))
     if not _has_room(decoder, longer.length):
-        return Finding(0.0, tolerance)
+        return
     alone, _ = feed(decoder, tokens, longer)
     rows, _ = decoder.extend([0], branch)
     comparison = Comparison(
         "frame",
         "branches-share",
-        tolerance,
         "two caches extended from the same one share memory: a branch sees its sibling's tokens",
     )
-    return comparison.of(rows, alone[-1], position=len(case.tokens), call=len(longer.chunks))
+    bounds = decoder.bounds(alone[-1])
+    call = len(longer.chunks)
+    yield comparison.of(rows, alone[-1], bounds, position=len(case.tokens), call=call)
 
 
 def _two_caches(decoder: Guarded, case: Case) -> Finding:
     """Caches changed in place: two of them, filled in turn, must not see each other."""
     others = changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
     expected, _ = feed(decoder, case.tokens, case.schedule)
-    tolerance = _tolerance(decoder, expected)
     comparison = Comparison(
         "frame",
         "caches-share",
-        tolerance,
         "two caches share memory: filling one changes the rows of the other",
     )
     findings = []
@@ -86,21 +84,17 @@ def _two_caches(decoder: Guarded, case: Case) -> Finding:
         decoder.full(others[:stop])
         _, other = decoder.extend(others[start:stop], other)
         if decoder.snapshot(cache) != before:
-            findings.append(_bytes_changed(call, tolerance))
+            findings.append(_bytes_changed(call))
         rows, cache = decoder.extend(case.tokens[start:stop], cache)
-        findings.append(comparison.of(rows, expected[call - 1], position=start, call=call))
+        undisturbed = expected[call - 1]
+        bounds = decoder.bounds(undisturbed)
+        findings.append(comparison.of(rows, undisturbed, bounds, position=start, call=call))
     return gather(findings)
 
 
-def _bytes_changed(call: int, tolerance: float, hint: str = "") -> Finding:
+def _bytes_changed(call: int, hint: str = "") -> Finding:
     message = f"a call changed the bytes of a cache that it should leave as it was{hint}"
-    return Finding(
-        0.0, tolerance, Violation("frame", "bytes", None, None, tolerance, message, call=call)
-    )
-
-
-def _tolerance(decoder: Guarded, rows: Sequence[Rows]) -> float:
-    return max(decoder.tolerance(some) for some in rows)
+    return Finding(0.0, 0.0, Violation("frame", "bytes", None, None, 0.0, message, call=call))
 
 
 def _has_room(decoder: Guarded, length: int) -> bool:

@@ -11,15 +11,13 @@ from cachecheck.verdict import Finding
 def check(decoder: Guarded, case: Case) -> Finding:
     """At every cut n, compare ``full(tokens[:n])`` with the first n rows of ``full(tokens)``."""
     expected = decoder.full(case.tokens)
+    bounds = decoder.bounds(expected)
     comparison = Comparison(
-        "prefix",
-        "length-dependence",
-        decoder.tolerance(expected),
-        "full: a row depends on how many tokens follow it",
+        "prefix", "length-dependence", "full: a row depends on how many tokens follow it"
     )
     return gather(
         [
-            comparison.of(decoder.full(case.tokens[:cut]), expected[:cut], position=0)
+            comparison.of(decoder.full(case.tokens[:cut]), expected[:cut], bounds[:cut], position=0)
             for cut in case.schedule.cuts
         ]
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, changed, feed
+from cachecheck.laws.base import Law, changed, distances, feed
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -23,8 +23,10 @@ def check(decoder: Guarded, case: Case) -> Finding:
     other = changed(case.tokens, cut - 1, cut, decoder.vocab_size)
     rows, _ = feed(decoder, case.tokens, case.schedule)
     moved, _ = feed(decoder, other, case.schedule)
-    distance = np.abs(rows[-1].astype(np.float64) - moved[-1].astype(np.float64))
-    return Finding(float(distance.max()), decoder.tolerance(rows[-1]))
+    bounds = decoder.bounds(rows[-1])
+    distance, share = distances(moved[-1], rows[-1], bounds)
+    most = np.unravel_index(int(np.argmax(share)), share.shape)
+    return Finding(float(distance[most]), float(bounds[most]))
 
 
 LAW = Law(

@@ -124,9 +124,7 @@ def print_report(
     console.print(law_table(verdicts))
     told: set[str] = set()
     for verdict in verdicts:
-        if verdict.answer is Answer.VIOLATED or (
-            verdict.answer is Answer.ERROR and verdict.schedule is not None
-        ):
+        if verdict.schedule is not None:
             console.print()
             print_plain(console, failure_block(verdict, target, saved.get(verdict.law)))
         elif verdict.message and verdict.message not in told:
