@@ -1,9 +1,9 @@
-"""Random search: cases drawn by Hypothesis, tried on one law, failures shrunk by `shrink`.
+"""Random search: cases drawn through Hypothesis, tried on one law, failures shrunk by `shrink`.
 
 Shrinking keeps the identity of the failure it began with, (law, kind): a smaller case that fails
 in another way does not count. Nothing is read from or written to a Hypothesis database, so that a
 seed gives the same cases again, with the same code (Hypothesis also draws from the constants that
-it finds in source files).
+it finds in source files near the decoder's).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def search(
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @hypothesis.given(cases(make, decoder_seeds, law, effort.max_length))
+    @hypothesis.given(cases(make, decoder_seeds, law, effort))
     def attempt(drawn: Drawn) -> None:
         seen.attempt(drawn)
 

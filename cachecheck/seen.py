@@ -37,7 +37,7 @@ class Seen:
         self.started = time.perf_counter()
         self.examples = 0
         self.refusals: list[str] = []
-        self.first: Drawn | None = None  # Hypothesis begins with the smallest case there is
+        self.tried: Drawn | None = None
         self.closest: Finding | None = None
         self.kind: str | None = None
         self.smallest: tuple[Drawn, Finding] | None = None
@@ -75,7 +75,7 @@ class Seen:
             self.broken = LawBrokenError(violation.message)
             raise self.broken
         if not shrinking:
-            self.first = self.first or drawn
+            self.tried = drawn
             if self.closest is None or closeness(finding) > closeness(self.closest):
                 self.closest = finding
 
@@ -183,21 +183,32 @@ class Seen:
                 f"within the tolerance of {most.tolerance:.1e}: mistakes in the cache would look "
                 "like rounding; use larger weights, shorter sequences or float64",
             )
-        assert self.first is not None  # noqa: S101 - a case was tried, or `closest` were None
-        message = "changing a cached token moves no later row: the cache is not used"
-        spans = self.first.case.schedule.spans
+        assert self.tried is not None  # noqa: S101 - a case was tried, or `closest` were None
+        idle = self._idle(self.tried)
+        spans = idle.case.schedule.spans
         broken = Violation(
             law=self.law.id,
             kind="ignored",
             position=spans[-1][0],
             difference=0.0,
             tolerance=most.tolerance,
-            message=message,
+            message="changing a cached token moves no later row: the cache is not used",
             call=len(spans),
             row=0,
         )
-        self.smallest = (self.first, Finding(0.0, most.tolerance, broken))
+        self.smallest = (idle, Finding(0.0, most.tolerance, broken))
         return self.verdict(Answer.VIOLATED)
+
+    def _idle(self, drawn: Drawn) -> Drawn:
+        """``drawn`` made as small as it goes without anything moving."""
+
+        def still(case: Case) -> bool:
+            try:
+                return self.law.check(drawn.decoder, case).difference == 0
+            except (DecoderError, Unsupported):
+                return False
+
+        return replace(drawn, case=shrink(drawn.case, still, least_calls=self.law.least_calls))
 
     def verdict(self, answer: Answer, message: str = "") -> Verdict:
         """``answer`` with all that is known."""

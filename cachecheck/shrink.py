@@ -21,7 +21,8 @@ def size_of(case: Case) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
 def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -> Case:
     """The smallest case, by `size_of`, reachable by single steps that each keep failing.
 
-    Steps: drop a chunk, drop a token, merge two neighbouring chunks, move a cut, lower a token.
+    Steps: drop a chunk, shorten one or two neighbours, drop a token, merge two neighbours, move a
+    cut, lower a token.
 
     Args:
         case: one that fails.
@@ -44,7 +45,8 @@ def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Cases one step below, the boldest steps first."""
-    return chain(_drop_chunk(case), _drop_token(case), _merge(case), _move_cut(case), _lower(case))
+    steps = (_drop_chunk, _shorten, _drop_token, _shorten_both, _merge, _move_cut, _lower)
+    return chain.from_iterable(step(case) for step in steps)
 
 
 def _drop_chunk(case: Case) -> Iterator[Case]:
@@ -53,6 +55,27 @@ def _drop_chunk(case: Case) -> Iterator[Case]:
         for number, (start, stop) in enumerate(case.schedule.spans):
             tokens = case.tokens[:start] + case.tokens[stop:]
             yield Case.of(tokens, chunks[:number] + chunks[number + 1 :])
+
+
+def _shorten(case: Case) -> Iterator[Case]:
+    """One chunk shorter by several tokens, its first ones: a fault may want every fourth length."""
+    chunks = case.schedule.chunks
+    for number, (start, stop) in enumerate(case.schedule.spans):
+        for size in range(1, chunks[number] - 1):
+            tokens = case.tokens[:start] + case.tokens[stop - size :]
+            yield Case.of(tokens, (*chunks[:number], size, *chunks[number + 1 :]))
+
+
+def _shorten_both(case: Case) -> Iterator[Case]:
+    """Two neighbouring chunks shorter by as much: a fault may want them of one size."""
+    chunks = case.schedule.chunks
+    for number, (start, stop) in enumerate(case.schedule.spans[:-1]):
+        pair = chunks[number : number + 2]
+        for less in range(min(pair) - 1, 0, -1):
+            left, right = pair[0] - less, pair[1] - less
+            tokens = case.tokens[:start] + case.tokens[stop - left : stop]
+            tokens += case.tokens[stop + less :]
+            yield Case.of(tokens, (*chunks[:number], left, right, *chunks[number + 2 :]))
 
 
 def _drop_token(case: Case) -> Iterator[Case]:

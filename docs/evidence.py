@@ -57,6 +57,21 @@ def shrinking() -> str:
     return table(head, rows)
 
 
+def late() -> str:
+    """Faults that fire late or rarely."""
+    rows = [
+        [
+            one["fault"],
+            f"{one['caught']} of {one['seeds']}",
+            f"{one['examples_median']:g}",
+            one["examples_worst"],
+            ", ".join(f"`{schedule}`" for schedule in one["schedules"]),
+        ]
+        for one in load("late_faults.json")
+    ]
+    return table(["wrong only at", "caught", "median", "worst", "smallest schedule"], rows)
+
+
 def engines() -> str:
     """Hugging Face's own code, right and patched."""
     rows = []
@@ -105,6 +120,13 @@ figures are 0.589838, 0.739833 and 0.648703 for `wrong_chunk_mask_error`.
 *Median* and *worst* count the cases drawn until it was found, of 200 allowed.
 
 {shrinking()}
+
+## Faults that fire late or rarely
+
+`python -m benchmarks.late_faults`: a mask that is wrong under a condition alone, 20 seeds each,
+within 200 cases.
+
+{late()}
 
 ## Hugging Face's own code
 

@@ -26,7 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "target": {"errors", "guard", "protocol", "reference", "engines"},
     "strategies": {"reference"},
     "shrink": {"schedule"},
-    "cases": {"strategies", "guard", "laws", "schedule"},
+    "cases": {"guard", "laws", "schedule"},
     "seen": {"cases", "errors", "guard", "laws", "schedule", "shrink", "verdict"},
     "search": {"cases", "errors", "guard", "laws", "seen", "target", "verdict"},
     "replay": {"errors", "files", "laws", "schedule", "target", "verdict"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,3 +100,28 @@ def test_fewer_tokens_come_before_fewer_calls_and_lower_tokens() -> None:
         Case.of([0, 0, 0], [3]),
     ]
     assert sorted(ordered, key=size_of) == ordered
+
+
+@pytest.mark.parametrize(
+    ("fails", "smallest"),
+    [
+        (lambda past, chunk, last: past and chunk % 4 == 0, "1+4"),
+        (lambda past, chunk, last: past and chunk == last and chunk > 1, "2+2"),
+        (lambda past, chunk, last: chunk > past >= 3, "3+4"),
+        (lambda past, chunk, last: past >= 5 and chunk == last == 1, "4+1+1"),
+    ],
+)
+def test_faults_tied_to_sizes_shrink_to_the_smallest_sizes(fails: Any, smallest: str) -> None:
+    """Compared with the true minimum, found by trying every partition of every length."""
+
+    def anywhere(case: Case) -> bool:
+        sizes = [0, *case.schedule.chunks]
+        past = [start for start, _ in case.schedule.spans]
+        return any(fails(p, n, m) for p, n, m in zip(past, sizes[1:], sizes, strict=False))
+
+    least = next(s for n in range(1, 12) for s in partitions(n) if anywhere(Case((0,) * n, s)))
+    assert str(least) == smallest
+    for chunks in ([7, 8, 8, 1, 1], [12, 12, 1, 1], [1, 16, 16, 1, 1], [3, 5, 6, 6, 20, 1, 1]):
+        case = Case.of([1] * sum(chunks), chunks)
+        if anywhere(case):
+            assert str(shrink(case, anywhere).schedule) == smallest, chunks
