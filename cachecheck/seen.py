@@ -36,6 +36,7 @@ class Seen:
         self.on_example = on_example
         self.started = time.perf_counter()
         self.examples = 0
+        self.with_history = 0
         self.refusals: list[str] = []
         self.tried: Drawn | None = None
         self.closest: Finding | None = None
@@ -76,6 +77,7 @@ class Seen:
             raise self.broken
         if not shrinking:
             self.tried = drawn
+            self.with_history += len(drawn.case.schedule.chunks) > 1
             if self.closest is None or closeness(finding) > closeness(self.closest):
                 self.closest = finding
 
@@ -166,7 +168,13 @@ class Seen:
             return self.verdict(Answer.UNSUPPORTED, (self.refusals or ["no case to try"])[0]), None
         if not self.law.everywhere:
             return self._shown_somewhere(self.closest), None
-        refused = len(self.refusals)
+        refused, drawn = len(self.refusals), len(self.refusals) + self.examples
+        if refused and 10 * self.with_history < drawn:
+            message = (
+                f"the decoder refused {refused} of {drawn} cases, nearly all that have a history: "
+                f"{self.refusals[0]}"
+            )
+            return self.verdict(Answer.INCONCLUSIVE, message), None
         note = (
             f"{refused} cases left out, the decoder refused: {self.refusals[0]}" if refused else ""
         )

@@ -146,6 +146,40 @@ class OneCacheForAll(InPlace):
         return self.only
 
 
+class ForgetsOnNewCache(Mean):
+    """Frame: the counts live in the decoder, one for each cache; a new cache clears them all."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.counts: dict[int, int] = {}
+
+    def new_cache(self) -> Any:
+        self.counts.clear()
+        return 0, np.zeros(4)
+
+    def extend(self, tokens: Any, cache: Any) -> tuple[Array, Any]:
+        length, total = cache
+        count = self.counts.get(length, 0)
+        rows, (_, after) = super().extend(tokens, (count, total))
+        self.counts[length + len(tokens)] = count + len(tokens)
+        return rows, (length + len(tokens), after)
+
+
+class CopiesForTheFirstChildOnly(Mean):
+    """Frame: the first branch gets a copy of the buffer, the second one writes in place."""
+
+    def new_cache(self) -> Any:
+        return {"tokens": np.zeros(200, np.int64), "count": 0, "copied": False}
+
+    def extend(self, tokens: Any, cache: Any) -> tuple[Array, Any]:
+        buffer = cache["tokens"] if cache["copied"] else cache["tokens"].copy()
+        cache["copied"] = True
+        count, stop = cache["count"], cache["count"] + len(tokens)
+        buffer[count:stop] = tokens
+        rows = self.full(buffer[:stop])[count:]
+        return rows, {"tokens": buffer, "count": stop, "copied": False}
+
+
 class RemembersInItself(Mean):
     """Frame: the position is kept in the decoder, so two caches in turn confuse it."""
 
@@ -224,8 +258,10 @@ BROKEN: dict[type[Mean], tuple[str, str, str]] = {
     SharedBuffer: ("frame", "branches-share", "1"),
     HiddenScribble: ("frame", "bytes", "1"),
     OneCacheForAll: ("frame", "caches-share", "1"),
-    RemembersInItself: ("frame", "input-changed", "1"),
-    FullDisturbs: ("frame", "input-changed", "2"),
+    ForgetsOnNewCache: ("frame", "caches-share", "1+2"),
+    CopiesForTheFirstChildOnly: ("frame", "branches-share", "1"),
+    RemembersInItself: ("frame", "caches-share", "1"),
+    FullDisturbs: ("frame", "caches-share", "2"),
     ConstantRows: ("sensitivity", "ignored", "1+1"),
     IgnoresItsCache: ("sensitivity", "ignored", "1+1"),
 }
@@ -269,6 +305,21 @@ def test_a_signal_within_the_tolerance_is_inconclusive() -> None:
     assert "mistakes in the cache would look like rounding" in found.message
     assert found.largest_difference is not None
     assert found.largest_difference > 0
+
+
+class RefusesNearlyAll(Mean):
+    """A clean refusal of whatever comes onto a history, but for the guard's probe."""
+
+    def extend(self, tokens: Any, cache: Any) -> tuple[Array, Any]:
+        if cache[0] > 1 or (cache[0] and len(tokens) > 1):
+            raise NotImplementedError("decoding needs the fused kernel")
+        return super().extend(tokens, cache)
+
+
+def test_a_decoder_that_refuses_most_cases_does_not_hold() -> None:
+    found = verdict("schedule", RefusesNearlyAll)
+    assert found.answer is Answer.INCONCLUSIVE
+    assert "decoding needs the fused kernel" in found.message
 
 
 class NoWindow(Mean):

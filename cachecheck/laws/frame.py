@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cachecheck.guard import Guarded
 from cachecheck.laws.base import Comparison, Law, changed, feed, gather
@@ -13,93 +13,109 @@ _HINT = "; declare mutates_cache = True if extend is meant to change the cache i
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
-    """Decode twice, once undisturbed and once with other work in between: the rows must agree.
+    """Decode undisturbed, then with other work in between: the rows must agree.
 
     The decoder is compared with itself, so that a wrong mask, which `schedule` reports, is no
     reason to report it here.
     """
-    if decoder.capabilities.mutates_cache:
-        return _two_caches(decoder, case)
-    return _one_cache_used_twice(decoder, case)
+    findings = list(_two_caches(decoder, case))
+    if not decoder.capabilities.mutates_cache:
+        findings += _one_cache_used_again(decoder, case)
+    return gather(findings)
 
 
-def _one_cache_used_twice(decoder: Guarded, case: Case) -> Finding:
-    """Functional caches: extend each one with other tokens first, then go on from it."""
-    others = changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
+def _two_caches(decoder: Guarded, case: Case) -> Iterator[Finding]:
+    """Two caches filled in turn, at different paces, while others come and go."""
+    others = _others(decoder, case)
+    backwards = Schedule(case.schedule.chunks[::-1])
+    expected, _ = feed(decoder, case.tokens, case.schedule)
+    expected_others, _ = feed(decoder, others, backwards)
+    comparison = Comparison(
+        "frame", "caches-share", "two caches share memory: filling one changes the other's rows"
+    )
+    cache, other = decoder.new_cache(), decoder.new_cache()
+    spans = zip(case.schedule.spans, backwards.spans, strict=True)
+    for call, ((start, stop), (other_start, other_stop)) in enumerate(spans, start=1):
+        before = decoder.snapshot(cache)
+        decoder.extend(others[:1], decoder.new_cache())
+        decoder.full(others[:stop])  # last: what it disturbs, a new cache might put right again
+        rows, other = decoder.extend(others[other_start:other_stop], other)
+        if decoder.snapshot(cache) != before:
+            yield _bytes_changed(call)
+        alone = expected_others[call - 1]
+        bounds = decoder.bounds(alone)
+        yield comparison.of(rows, alone, bounds, position=other_start, call=call)
+        rows, cache = decoder.extend(case.tokens[start:stop], cache)
+        alone = expected[call - 1]
+        yield comparison.of(rows, alone, decoder.bounds(alone), position=start, call=call)
+
+
+def _one_cache_used_again(decoder: Guarded, case: Case) -> Iterator[Finding]:
+    """Functional caches: go on from each with other tokens, then as due, and once more later."""
+    others = _others(decoder, case)
     expected, _ = feed(decoder, case.tokens, case.schedule)
     reused = Comparison(
         "frame",
         "input-changed",
         f"extending a cache changed it: going on from it again gives other rows{_HINT}",
     )
-    findings = []
-    cache = branch = decoder.new_cache()
+
+    def again(call: int, cache: object) -> tuple[Finding, object]:
+        start, stop = case.schedule.spans[call - 1]
+        rows, after = decoder.extend(case.tokens[start:stop], cache)
+        alone = expected[call - 1]
+        found = reused.of(rows, alone, decoder.bounds(alone), position=start, call=call)
+        return found, after
+
+    kept = []
+    cache = decoder.new_cache()
     for call, (start, stop) in enumerate(case.schedule.spans, start=1):
         before = decoder.snapshot(cache)
-        decoder.full(others[:stop])  # a full pass in between must leave no trace either
-        _, branch = decoder.extend(others[start:stop], cache)
+        decoder.extend(others[start:stop], cache)
         if decoder.snapshot(cache) != before:
-            findings.append(_bytes_changed(call, _HINT))
-        rows, cache = decoder.extend(case.tokens[start:stop], cache)
-        undisturbed = expected[call - 1]
-        bounds = decoder.bounds(undisturbed)
-        findings.append(reused.of(rows, undisturbed, bounds, position=start, call=call))
-    return gather([*findings, *_branch(decoder, case, branch, others)])
+            yield _bytes_changed(call, _HINT)
+        kept.append(cache)
+        found, cache = again(call, cache)
+        yield found
+    start, stop = case.schedule.spans[-1]
+    _, branch = decoder.extend(others[start:stop], kept[-1])  # a third child, beside the second
+    yield from _branches(decoder, case, cache, branch)
+    for call, old in enumerate(kept, start=1):
+        yield again(call, old)[0]
 
 
-def _branch(
-    decoder: Guarded, case: Case, branch: object, others: Sequence[int]
-) -> Iterator[Finding]:
-    """The branch left at the last call goes on by one token, as if its sibling had not been."""
-    start = case.schedule.spans[-1][0]
-    tokens = [*case.tokens[:start], *others[start:], 0]
-    longer = Schedule((*case.schedule.chunks, 1))
-    if not _has_room(decoder, longer.length):
-        return
-    alone, _ = feed(decoder, tokens, longer)
-    rows, _ = decoder.extend([0], branch)
+def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> Iterator[Finding]:
+    """Both caches extended from the same one at the last call go on in turn, a token each time."""
+    start, length = case.schedule.spans[-1][0], len(case.tokens)
+    most = decoder.capabilities.max_length
+    more = 2 if most is None else min(2, most - length)
+    longer = Schedule((*case.schedule.chunks, *[1] * more))
+    others = [*case.tokens[:start], *_others(decoder, case)[start:]]
+    alone, _ = feed(decoder, [*case.tokens, *[0] * more], longer)
+    others_alone, _ = feed(decoder, [*others, *[0] * more], longer)
     comparison = Comparison(
         "frame",
         "branches-share",
         "two caches extended from the same one share memory: a branch sees its sibling's tokens",
     )
-    bounds = decoder.bounds(alone[-1])
-    call = len(longer.chunks)
-    yield comparison.of(rows, alone[-1], bounds, position=len(case.tokens), call=call)
+    for step in range(more):
+        call = len(case.schedule.chunks) + step + 1
+        rows, branch = decoder.extend([0], branch)
+        due = others_alone[call - 1]
+        yield comparison.of(rows, due, decoder.bounds(due), position=length + step, call=call)
+        rows, cache = decoder.extend([0], cache)
+        due = alone[call - 1]
+        yield comparison.of(rows, due, decoder.bounds(due), position=length + step, call=call)
 
 
-def _two_caches(decoder: Guarded, case: Case) -> Finding:
-    """Caches changed in place: two of them, filled in turn, must not see each other."""
-    others = changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
-    expected, _ = feed(decoder, case.tokens, case.schedule)
-    comparison = Comparison(
-        "frame",
-        "caches-share",
-        "two caches share memory: filling one changes the rows of the other",
-    )
-    findings = []
-    cache, other = decoder.new_cache(), decoder.new_cache()
-    for call, (start, stop) in enumerate(case.schedule.spans, start=1):
-        before = decoder.snapshot(cache)
-        decoder.full(others[:stop])
-        _, other = decoder.extend(others[start:stop], other)
-        if decoder.snapshot(cache) != before:
-            findings.append(_bytes_changed(call))
-        rows, cache = decoder.extend(case.tokens[start:stop], cache)
-        undisturbed = expected[call - 1]
-        bounds = decoder.bounds(undisturbed)
-        findings.append(comparison.of(rows, undisturbed, bounds, position=start, call=call))
-    return gather(findings)
+def _others(decoder: Guarded, case: Case) -> list[int]:
+    """Other tokens at every position."""
+    return changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
 
 
 def _bytes_changed(call: int, hint: str = "") -> Finding:
     message = f"a call changed the bytes of a cache that it should leave as it was{hint}"
     return Finding(0.0, 0.0, Violation("frame", "bytes", None, None, 0.0, message, call=call))
-
-
-def _has_room(decoder: Guarded, length: int) -> bool:
-    most = decoder.capabilities.max_length
-    return most is None or length <= most
 
 
 LAW = Law(
