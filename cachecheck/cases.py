@@ -17,7 +17,9 @@ from cachecheck.schedule import Case, Schedule
 LENGTH = 24
 """Longest sequence drawn by default, as in the published experiment."""
 
-_WINDOWED_LENGTH = 96  # a window is crossed up to here; a longer one needs --max-length
+# A window is crossed twice over up to the first of these, by a few tokens up to the second; what is
+# longer still needs --max-length, and the verdict says so.
+_CROSSED_TWICE, _CROSSED = 96, 300
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ def longest(decoder: Guarded, max_length: int | None) -> int:
     wanted = max_length
     if wanted is None:
         wanted = LENGTH
-        if declared.window is not None and 2 * declared.window + 2 <= _WINDOWED_LENGTH:
-            wanted = max(wanted, 2 * declared.window + 2)
+        window = declared.window or 0
+        for across, end in ((window + 8, _CROSSED), (2 * window + 2, _CROSSED_TWICE)):
+            wanted = max(wanted, across) if across <= end else wanted
     return wanted if declared.max_length is None else min(wanted, declared.max_length)
 
 
@@ -87,7 +90,7 @@ def cases(
 
 def _length(rng: random.Random, least: int, most: int, window: int | None) -> int:
     """Long sequences meet what short ones do and more; those around a window meet its edges."""
-    around = {window - 1, window, window + 1, 2 * window, 2 * window + 1} if window else set()
+    around = {window - 1, window, window + 1, window + 2, 2 * window} if window else set()
     edges = sorted(length for length in around if least <= length <= most)
     kind = rng.random()
     if edges and kind < 0.3:

@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         "figures",
         help="draw an evidence folder's pictures",
         description="Draw the pictures of an evidence folder that passes its audit into "
-        "DIR/figures. Needs the extra: pip install 'kv-cachecheck[figures]'.",
+        "DIR/figures. Needs matplotlib (the extra `figures`).",
     )
     figures.add_argument("folder", type=Path, metavar="DIR")
     figures.set_defaults(command=_figures)

@@ -73,6 +73,9 @@ def replay(path: Path) -> tuple[Replayed, str]:
         return Replayed.FAILED, f"{where}: {finding.violation.message}"
     if not law.everywhere and finding.difference <= finding.tolerance:
         return Replayed.FAILED, f"{where}: rows move by {finding.difference:.1e}, still too little"
+    if stored.get("kind") == "unrepeatable":
+        line = f"{where}: right by itself, as before; it was wrong after other calls: fuzz again"
+        return Replayed.ERROR, line
     return Replayed.FIXED, f"{where}: holds now, difference {finding.difference:.1e}"
 
 

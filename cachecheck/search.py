@@ -19,7 +19,7 @@ from cachecheck.cases import Drawn, Effort, cases
 from cachecheck.errors import CachecheckError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import Law
-from cachecheck.seen import NOT_DETERMINISTIC, LawBrokenError, Seen
+from cachecheck.seen import LawBrokenError, Seen
 from cachecheck.target import Target
 from cachecheck.verdict import Answer, Verdict
 
@@ -84,7 +84,7 @@ def search(
     except CachecheckError as error:
         return seen.verdict(Answer.ERROR, str(error)), error.__cause__ or error
     except Flaky as flaky:
-        return seen.verdict(Answer.ERROR, NOT_DETERMINISTIC), flaky
+        return seen.unrepeatable(), flaky
     except KeyboardInterrupt as stop:
         known = seen.interrupted()
         if known is None:

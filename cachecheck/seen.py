@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from cachecheck import wording
 from cachecheck.cases import Drawn
 from cachecheck.errors import DecoderError, Unsupported
 from cachecheck.guard import Guarded
@@ -14,14 +15,6 @@ from cachecheck.laws.base import closeness
 from cachecheck.schedule import Case
 from cachecheck.shrink import shrink, size_of
 from cachecheck.verdict import Answer, Finding, Verdict, Violation
-
-_UNFINISHED = "interrupted while shrinking: a smaller schedule may exist"
-
-NOT_DETERMINISTIC = (
-    "the decoder is not deterministic: a case that failed went otherwise when tried again; "
-    "expected the same rows every time: switch off dropout (eval mode) and other randomness, and "
-    "keep nothing from call to call outside the cache"
-)
 
 
 class LawBrokenError(Exception):
@@ -37,6 +30,8 @@ class Seen:
         self.started = time.perf_counter()
         self.examples = 0
         self.with_history = 0
+        self.window: int | None = None  # the smallest one that was met
+        self.crossed = False  # whether any case was longer than its decoder's window
         self.refusals: list[str] = []
         self.tried: Drawn | None = None
         self.closest: Finding | None = None
@@ -78,8 +73,15 @@ class Seen:
         if not shrinking:
             self.tried = drawn
             self.with_history += len(drawn.case.schedule.chunks) > 1
+            self._note_window(drawn)
             if self.closest is None or closeness(finding) > closeness(self.closest):
                 self.closest = finding
+
+    def _note_window(self, drawn: Drawn) -> None:
+        window = drawn.decoder.capabilities.window
+        if window is not None:
+            self.window = min(window, self.window or window)
+            self.crossed |= len(drawn.case.tokens) > window
 
     def violated(
         self, make: Callable[[int], Guarded], first_seed: int
@@ -104,8 +106,19 @@ class Seen:
         repeats = self._breaks(drawn)
         apart = abs(self.smallest[1].difference - finding.difference)
         if not repeats or apart > finding.tolerance:
-            return self.verdict(Answer.ERROR, NOT_DETERMINISTIC), self.broken
+            return self.unrepeatable(), self.broken
         return self.verdict(Answer.VIOLATED), self.broken
+
+    def unrepeatable(self) -> Verdict:
+        """A violation that came and went: real, for rows were wrong, but not the case's alone."""
+        if self.smallest is None or self.smallest[1].violation is None:
+            return self.verdict(Answer.ERROR, wording.UNREPEATABLE)
+        drawn, finding = self.smallest
+        broken = replace(
+            self.smallest[1].violation, kind="unrepeatable", message=wording.UNREPEATABLE
+        )
+        self.smallest = (drawn, replace(finding, violation=broken))
+        return self.verdict(Answer.VIOLATED)
 
     def _breaks(self, drawn: Drawn) -> bool:
         try:
@@ -139,23 +152,21 @@ class Seen:
     def in_doubt(self) -> Verdict:
         """Differences that may be rounding or may be not, and what would settle it."""
         self.smallest = min(self.doubtful, key=lambda pair: size_of(pair[0].case))
-        drawn, _ = self.smallest
+        drawn, finding = self.smallest
         largest = max(closeness(found) for _, found in self.doubtful)
-        return self.verdict(
-            Answer.INCONCLUSIVE,
-            f"up to {largest:.0f} times what rounding explains, in {len(self.doubtful)} of "
-            f"{self.examples} cases: a mistake, or an ill-conditioned decoder; {_advice(drawn)}",
-        )
+        count, tried = len(self.doubtful), self.examples
+        message = wording.in_doubt(drawn.decoder, largest, finding.difference, count, tried)
+        return self.verdict(Answer.INCONCLUSIVE, message)
 
     def interrupted(self) -> Verdict | None:
         """What is known when Ctrl-C comes: a violation, else an error, else nothing."""
         if self.smallest is not None:
-            return self.verdict(Answer.VIOLATED, _UNFINISHED)
+            return self.verdict(Answer.VIOLATED, wording.UNFINISHED)
         if not self.raised:
             return None
         drawn, error = min(self.raised, key=lambda pair: size_of(pair[0].case))
         self.smallest = (drawn, Finding(0.0, 0.0))
-        verdict = self.verdict(Answer.ERROR, f"{error}; {_UNFINISHED}")
+        verdict = self.verdict(Answer.ERROR, f"{error}; {wording.UNFINISHED}")
         return replace(verdict, largest_difference=None, tolerance=None)
 
     def conclusion(self) -> tuple[Verdict, BaseException | None]:
@@ -168,29 +179,24 @@ class Seen:
             return self.verdict(Answer.UNSUPPORTED, (self.refusals or ["no case to try"])[0]), None
         if not self.law.everywhere:
             return self._shown_somewhere(self.closest), None
-        refused, drawn = len(self.refusals), len(self.refusals) + self.examples
-        if refused and 10 * self.with_history < drawn:
-            message = (
-                f"the decoder refused {refused} of {drawn} cases, nearly all that have a history: "
-                f"{self.refusals[0]}"
-            )
+        drawn = len(self.refusals) + self.examples
+        if self.refusals and 10 * self.with_history < drawn:
+            message = wording.mostly_refused(self.refusals, drawn)
             return self.verdict(Answer.INCONCLUSIVE, message), None
-        note = (
-            f"{refused} cases left out, the decoder refused: {self.refusals[0]}" if refused else ""
-        )
-        return self.verdict(Answer.HOLDS, note), None
+        return self.verdict(Answer.HOLDS, self.notes()), None
+
+    def notes(self) -> str:
+        """What a reader of HOLDS should know as well."""
+        window = None if self.crossed else self.window
+        uncrossed = "" if window is None else wording.not_crossed(window)
+        return "; ".join(filter(None, [wording.left_out(self.refusals), uncrossed]))
 
     def _shown_somewhere(self, most: Finding) -> Verdict:
         """A law that one case can establish: ``most`` is the largest difference that was seen."""
         if most.difference > most.tolerance:
-            return self.verdict(Answer.HOLDS)
+            return self.verdict(Answer.HOLDS, wording.left_out(self.refusals))
         if most.difference > 0:
-            return self.verdict(
-                Answer.INCONCLUSIVE,
-                f"changing a cached token moves later rows by {most.difference:.1e} at most, "
-                f"within the tolerance of {most.tolerance:.1e}: mistakes in the cache would look "
-                "like rounding; use larger weights, shorter sequences or float64",
-            )
+            return self.verdict(Answer.INCONCLUSIVE, wording.too_faint(most))
         assert self.tried is not None  # noqa: S101 - a case was tried, or `closest` were None
         idle = self._idle(self.tried)
         spans = idle.case.schedule.spans
@@ -200,7 +206,7 @@ class Seen:
             position=spans[-1][0],
             difference=0.0,
             tolerance=most.tolerance,
-            message="changing a cached token moves no later row: the cache is not used",
+            message=wording.IGNORED,
             call=len(spans),
             row=0,
         )
@@ -241,16 +247,3 @@ def _doubtful(drawn: Drawn, finding: Finding) -> bool:
     """Whether a difference beyond the tolerance may still be rounding (see tolerance.py)."""
     compared = finding.violation is not None and finding.violation.difference is not None
     return compared and closeness(finding) <= drawn.decoder.doubt
-
-
-def _advice(drawn: Drawn) -> str:
-    """What would settle a doubtful difference."""
-    decoder = drawn.decoder
-    if decoder.precision != "float64":
-        return "run it in float64, or with fewer layers and shorter sequences"
-    if decoder.capabilities.dtype is None:
-        return (
-            "declare the dtype of its arithmetic: float32 if it is that anywhere, or float64, "
-            "which makes this a violation"
-        )
-    return "run it with fewer layers and shorter sequences"

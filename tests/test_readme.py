@@ -38,7 +38,7 @@ def settled(output: str) -> str:
     """An output without what changes from run to run and from machine to machine."""
     output = re.sub(r"\d+\.\d+(e[+-]\d+)?", "#", output)  # seconds, differences, versions
     output = re.sub(r"(HOLDS|VIOLATED) +\d+ +(#|0) +# +#", r"\1", output)
-    output = re.sub(r"\d+ examples", "# examples", output)
+    output = re.sub(r"\d+ (examples|cases)", r"# \1", output)
     return re.sub(r"-[0-9a-f]{8}\.json", ".json", re.sub(r"(#\.?)+|[ ]+", " ", output))
 
 

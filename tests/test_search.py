@@ -114,10 +114,29 @@ class Moody(Mean):
         return rows + (self.rng.random() < 0.05), after
 
 
-def test_a_failure_that_does_not_repeat_is_an_error_and_says_so() -> None:
+def test_a_failure_that_does_not_repeat_is_a_violation_that_says_so() -> None:
     verdict, _ = search(SCHEDULE, as_target(Moody, "moody"), Effort())
-    assert verdict.answer is Answer.ERROR
-    assert "not deterministic" in verdict.message
+    assert verdict.answer is Answer.VIOLATED
+    assert verdict.violation is not None
+    assert verdict.violation.kind == "unrepeatable"
+    assert "wrong once, right when tried again" in verdict.message
+
+
+class ShortWindow(Mean):
+    """Declares a window that no case crosses, and one that some do."""
+
+    window = 4096
+
+
+def test_a_window_that_was_never_crossed_is_told() -> None:
+    verdict, _ = search(SCHEDULE, as_target(ShortWindow, "wide"), Effort(examples=20))
+    assert "the window of 4096 was never crossed" in verdict.message
+    crossed, _ = search(
+        SCHEDULE,
+        as_target(lambda seed: ReferenceDecoder(Config(window=6), seed=seed), "6"),
+        Effort(),
+    )
+    assert crossed.message == ""
 
 
 def test_the_canary_is_reported_in_full() -> None:
@@ -137,6 +156,7 @@ def test_the_canary_is_reported_in_full() -> None:
         ({}, None, 24),
         ({"window": 4}, None, 24),
         ({"window": 40}, None, 82),
+        ({"window": 128}, None, 136),
         ({"window": 4096}, None, 24),
         ({"max_length": 16}, None, 16),
         ({"max_length": 16}, 50, 16),

@@ -35,7 +35,7 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     if lacking:
         raise TargetError(
             f"hf:{name} needs {' and '.join(lacking)}, not installed here; "
-            'pip install "kv-cachecheck[transformers]"'
+            f"pip install {' '.join(lacking)}"
         )
 
     def make(seed: int) -> Decoder:

@@ -58,7 +58,7 @@ def _need_matplotlib() -> None:
         import matplotlib as mpl  # noqa: F401, PLC0415
     except ImportError as error:
         raise EvidenceError(
-            'figures need matplotlib; install it with: pip install "kv-cachecheck[figures]"'
+            "figures need matplotlib; install it with: pip install matplotlib"
         ) from error
 
 

@@ -96,7 +96,8 @@ def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> It
     comparison = Comparison(
         "frame",
         "branches-share",
-        "two caches extended from the same one share memory: a branch sees its sibling's tokens",
+        "two caches extended from the same one share memory: a branch sees its sibling's tokens "
+        "(in one of the two single tokens fed after the schedule)",
     )
     for step in range(more):
         call = len(case.schedule.chunks) + step + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -100,7 +101,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     if not held:
         return "nothing could be checked"
     examples = min(v.examples for v in held)
-    rate = 1 - 0.05 ** (1 / examples)
+    rate = math.ceil(1000 * (1 - 0.05 ** (1 / examples))) / 1000  # rounded up: never too bold
     return (
         f"{len(held)} of {len(verdicts)} laws hold. A fault that shows in {rate:.1%} of such cases "
         "or more would have been\nfound with a probability of 95% or more, law by law."
@@ -130,9 +131,17 @@ def print_report(
         elif verdict.message and verdict.message not in told:
             told.add(verdict.message)  # a wrong adapter fails every law with the same line
             console.print()
-            print_plain(console, f"{verdict.answer.value}  {verdict.message}")
+            print_plain(
+                console, f"{verdict.answer.value}  {_laws(verdict, verdicts)}{verdict.message}"
+            )
     console.print()
     print_plain(console, summary(verdicts))
+
+
+def _laws(verdict: Verdict, verdicts: Sequence[Verdict]) -> str:
+    """The laws that say the same as ``verdict``; nothing where all of them do."""
+    same = [one.law for one in verdicts if one.message == verdict.message]
+    return "" if len(same) == len(verdicts) else f"{', '.join(same)}   "
 
 
 def print_plain(console: Console, text: str) -> None:
