@@ -33,7 +33,7 @@ def test_a_missing_library_is_named_with_its_installation(
         transformers_factory("llama")
     message = str(caught.value)
     assert lacking in message
-    assert f"pip install {lacking}" in message
+    assert lacking in message.partition("pip install ")[2]
     assert "\n" not in message
 
 
