@@ -93,10 +93,10 @@ def test_every_configuration_makes_a_working_decoder(config: Config, data: st.Da
 
 
 def shares(window: int | None) -> dict[str, float]:
-    """How often the interesting kinds come up among 600 partitions of drawn lengths."""
+    """How often the interesting kinds come up among 400 partitions of drawn lengths."""
     counts: Counter[str] = Counter()
     lengths = cs.lengths(window=window)
-    for chunks in sample(lengths.flatmap(cs.chunk_partitions), 600):
+    for chunks in sample(lengths.flatmap(cs.chunk_partitions), 400):
         past = 0
         longer = False
         for chunk in chunks:
@@ -142,9 +142,9 @@ def test_attention_problems_are_mostly_chunks_onto_history() -> None:
 
 
 def test_every_wrong_mask_comes_up_and_mostly_differs() -> None:
-    drawn = sample(cs.wrong_offset_masks(), 600)
+    drawn = sample(cs.wrong_offset_masks(), 400)
     by_name = {name: [s.differs for s in drawn if s.name == name] for name in WRONG_MASKS}
-    assert all(len(differ) > 25 for differ in by_name.values())
+    assert all(len(differ) > 15 for differ in by_name.values())
     assert all(any(differ) for differ in by_name.values())
     assert not all(spoilt.differs for spoilt in drawn)
     assert np.mean([spoilt.differs for spoilt in drawn]) > 0.5
