@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from cachecheck.guard import Guarded
+from cachecheck.draws import draw_chunks, draw_length, draw_tokens
+from cachecheck.guard import CallLimit, Guarded
 from cachecheck.laws import Law
-from cachecheck.schedule import Case, Schedule
+from cachecheck.programs import Room, draw_program
+from cachecheck.schedule import Case, Schedule, operations_of
 
 LENGTH = 24
 """Longest sequence drawn by default, as in the published experiment."""
@@ -20,6 +21,9 @@ LENGTH = 24
 # A window is crossed twice over up to the first of these, by a few tokens up to the second; what is
 # longer still needs --max-length, and the verdict says so.
 _CROSSED_TWICE, _CROSSED = 96, 300
+
+
+_TRIES = 50  # decoders or programs drawn until one has what the law is about
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,19 @@ class Effort:
         seed: of the cases; decoders get this seed and the ones after it.
         examples: cases to draw.
         max_length: longest sequence; None for 24, or more where a window asks for it.
+        seconds: go on drawing for so long; None: stop after ``examples``.
+        limit: how long a call of the decoder may take; None for ever.
+        case_seed: of the cases alone, where it is another one.
+        known: cases that failed before, each with its decoder's seed; they are tried first.
     """
 
     seed: int = 0
     examples: int = 200
     max_length: int | None = None
+    seconds: float | None = None
+    limit: CallLimit | None = None
+    case_seed: str | None = None
+    known: tuple[tuple[int, Case], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Drawn:
     def fits(self) -> bool:
         """Whether the decoder has the case's tokens in its vocabulary, and room for them."""
         room = self.decoder.capabilities.max_length
-        fits = room is None or len(self.case.tokens) <= room
+        fits = room is None or self.case.schedule.longest <= room
         return fits and max(self.case.tokens) < self.decoder.vocab_size
 
 
@@ -77,50 +89,34 @@ def cases(
 
     def from_number(number: int) -> Drawn:
         # With the seed, since Hypothesis begins every search with the number 0.
-        rng = random.Random(f"{effort.seed}/{number}")  # noqa: S311 - nothing secret about it
-        seed = rng.choice(decoder_seeds)
-        decoder = make(seed)
-        most = longest(decoder, effort.max_length)
-        length = _length(rng, min(law.least_calls, most), most, decoder.capabilities.window)
-        chunks = _chunks(rng, length, law.least_calls)
-        return Drawn(seed, decoder, Case(_tokens(rng, length, decoder.vocab_size), chunks))
+        rng = random.Random(f"{effort.case_seed or effort.seed}/{number}")  # noqa: S311 - nothing secret about it
+        for _ in range(_TRIES):
+            seed = rng.choice(decoder_seeds)
+            decoder = make(seed)
+            if law.lacking(decoder) is None:  # where seeds pick configurations, few may have it
+                break
+        schedule = _schedule(rng, decoder, law, longest(decoder, effort.max_length))
+        tokens = draw_tokens(rng, schedule.length, decoder.vocab_size)
+        return Drawn(seed, decoder, Case(tokens, schedule))
 
     return st.integers(0, 2**64 - 1).map(from_number)
 
 
-def _length(rng: random.Random, least: int, most: int, window: int | None) -> int:
-    """Long sequences meet what short ones do and more; those around a window meet its edges."""
-    around = {window - 1, window, window + 1, window + 2, 2 * window} if window else set()
-    edges = sorted(length for length in around if least <= length <= most)
-    kind = rng.random()
-    if edges and kind < 0.3:
-        return rng.choice(edges)
-    if kind < 0.7:
-        return rng.randint(max(least, (2 * most) // 3), most)
-    return rng.randint(least, most)
-
-
-def _chunks(rng: random.Random, length: int, least_calls: int) -> Schedule:
-    """Random cuts mostly; and what servers do: one prefill then single tokens, equal chunks."""
-    while True:
-        kind = rng.random()
-        if kind < 0.15:
-            first = rng.randint(1, length)
-            chunks = [first, *[1] * (length - first)]
-        elif kind < 0.3:
-            size = rng.choice((1, 1, 2, 3, 4, 5, 8))
-            chunks = [size] * (length // size) + [length % size] * (length % size > 0)
-        else:
-            count = min(length - 1, rng.choice((0, 1, 1, 1, 2, 2, 3, 4, 6)))
-            edges = [0, *sorted(rng.sample(range(1, length), count)), length]
-            chunks = [stop - start for start, stop in pairwise(edges)]
-        if len(chunks) >= min(least_calls, length):
-            return Schedule(tuple(chunks))
-
-
-def _tokens(rng: random.Random, length: int, vocab_size: int) -> tuple[int, ...]:
-    """Any tokens; sometimes few different ones, for faults that repeats bring out."""
-    few = [rng.randrange(vocab_size) for _ in range(rng.choice((1, 2, 4)))]
-    if rng.random() < 0.2:
-        return tuple(rng.choice(few) for _ in range(length))
-    return tuple(rng.randrange(vocab_size) for _ in range(length))
+def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Schedule:
+    window = decoder.capabilities.window
+    if not law.operations:
+        crossing = window + 1 if window is not None and "window" in law.needs else 1
+        length = draw_length(rng, min(max(law.least_calls, crossing), most), most, window)
+        return draw_chunks(rng, length, law.least_calls)
+    operations = law.operations & decoder.performable
+    single = "batch" not in law.needs
+    if single and "batch" in operations and rng.random() < 0.5:
+        # Beside branches of one sequence, merging and splitting would hardly come up.
+        operations, single = operations - {"new", "crop", "save", "reset"}, False
+    room = Room(most, window, single=single)
+    for _ in range(_TRIES):
+        schedule = draw_program(rng, operations, room)
+        # Without one of its operations a case would say nothing about the law.
+        if operations & operations_of(schedule):
+            break
+    return schedule

@@ -22,6 +22,14 @@ class DecoderError(CachecheckError):
     """The decoder under test raised, or returned something that is not rows and a cache."""
 
 
+class DecoderRaisedError(DecoderError):
+    """The decoder under test raised; its exception is the cause."""
+
+
+class DecoderHangsError(DecoderError):
+    """A call of the decoder under test did not return in time."""
+
+
 class Unsupported(CachecheckError, NotImplementedError):  # noqa: N818 - read as a statement
     """A decoder's clean refusal; its message is quoted in the report."""
 

@@ -8,19 +8,22 @@ import json
 import os
 import re
 import tempfile
-import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
-from cachecheck.report.terminal import heading, print_plain, print_report
+from cachecheck.notes import Kept, RunDir, merged
+from cachecheck.progress import progress_bar
+from cachecheck.pytest_plugin import EFFORTS
+from cachecheck.report.covered import print_coverage
+from cachecheck.report.terminal import heading, print_plain, print_report, versions
 from cachecheck.verdict import Answer, Verdict, exit_code
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -34,11 +37,15 @@ class FuzzOptions:
         target: name of the decoder.
         laws: ids, all when empty.
         seed: of cases and weights.
-        examples: cases a law.
+        effort: a key of ``pytest_plugin.EFFORTS``.
+        examples: cases a law, whatever the effort; None to leave it to that.
+        seconds: go on for so long in place of a number of cases; None: do not.
         max_length: longest sequence, None for the default.
+        call_timeout: seconds that one call of the decoder may take, None for ever.
         json_file: where verdicts go as JSON, None for nowhere.
         save: folder for failing cases.
         workers: pytest-xdist's ``-n``, None for this process.
+        shards: tests a law, with cases of their own.
         pdb: enter the debugger where a law fails.
         junitxml: pytest's own report file.
         pytest_options: anything else for pytest.
@@ -47,14 +54,30 @@ class FuzzOptions:
     target: str
     laws: tuple[str, ...] = ()
     seed: int = 0
-    examples: int = 200
+    effort: str = "ci"
+    examples: int | None = None
+    seconds: float | None = None
     max_length: int | None = None
+    call_timeout: float | None = None
     json_file: Path | None = None
     save: Path = Path("evidence/regressions")
     workers: str | None = None
+    shards: int = 1
     pdb: bool = False
     junitxml: Path | None = None
     pytest_options: tuple[str, ...] = ()
+
+    @property
+    def cases(self) -> int:
+        """Cases a law."""
+        return EFFORTS[self.effort] if self.examples is None else self.examples
+
+    @property
+    def amount(self) -> str:
+        """How much is asked for, in words."""
+        if self.seconds is None:
+            return f"{self.cases} examples a law"
+        return f"{self.seconds:g} seconds"
 
 
 def fuzz(options: FuzzOptions, console: Console) -> int:
@@ -66,34 +89,46 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     """
     laws = _chosen(options.laws)
     _check_places(options)
-    print_plain(console, heading(options.target, options.seed, options.examples))
+    print_plain(console, heading(options.target, options.seed, options.amount))
     # A worker that is on its way out may still write there.
-    with tempfile.TemporaryDirectory(prefix="cachecheck-", ignore_cleanup_errors=True) as run_dir:
-        status, output = _run_pytest(options, laws, Path(run_dir))
+    with tempfile.TemporaryDirectory(prefix="cachecheck-", ignore_cleanup_errors=True) as folder:
+        run_dir = RunDir(Path(folder), options.shards)
+        status, output = _run_pytest(options, laws, run_dir)
         interrupted = status == pytest.ExitCode.INTERRUPTED
-        verdicts, saved = _collect(laws, Path(run_dir), interrupted=interrupted)
-        running = _counts(laws, Path(run_dir))
-    interrupted &= len(verdicts) < len(laws)  # quitting the debugger after the last law is no loss
+        found = _collect(laws, run_dir, interrupted=interrupted)
+        running = run_dir.running(laws)
+    if options.pdb:  # quitting the debugger after the last law is no loss
+        interrupted &= len(found) < len(laws)
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not interrupted:
         print_plain(console, output)
+    verdicts = [one.verdict for one in found]
     if verdicts:
+        saved = {one.verdict.law: one.saved for one in found if one.saved is not None}
         print_report(console, verdicts, options.target, saved)
+    if options.seconds is not None:
+        print_coverage(console, verdicts)
     if options.json_file is not None:
-        report = {
-            "target": options.target,
-            "seed": options.seed,
-            "verdicts": [verdict.to_json() for verdict in verdicts],
-        }
-        try:
-            write_whole(options.json_file, json.dumps(report, indent=2) + "\n")
-        except OSError as error:
-            raise InputError(f"cannot write {options.json_file}: {error.strerror}") from error
+        _write_json(options, verdicts, options.json_file)
     if interrupted:
         console.print(f"interrupted: {len(verdicts)} of {len(laws)} laws were done")
-        for law, count in running.items():
-            console.print(f"  {law}: none of {count} cases had failed", highlight=False)
+        for law, progress in running.items():
+            line = f"  {law}: none of {progress['count']} cases had failed"
+            console.print(line, highlight=False)
         return INTERRUPTED
     return exit_code(verdicts)
+
+
+def _write_json(options: FuzzOptions, verdicts: Sequence[Verdict], file: Path) -> None:
+    report = {
+        "target": options.target,
+        "seed": options.seed,
+        "versions": versions(),
+        "verdicts": [verdict.to_json() for verdict in verdicts],
+    }
+    try:
+        write_whole(file, json.dumps(report, indent=2) + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror}") from error
 
 
 def _chosen(wanted: Sequence[str]) -> list[str]:
@@ -117,37 +152,49 @@ def _check_places(options: FuzzOptions) -> None:
                 raise InputError(f"cannot write into {path.parent}: {place} is no folder")
 
 
-def _run_pytest(options: FuzzOptions, laws: list[str], run_dir: Path) -> tuple[int, str]:
+def _run_pytest(options: FuzzOptions, laws: list[str], run_dir: RunDir) -> tuple[int, str]:
     """Run pytest on ``suite.py``, quiet, away from the user's own configuration."""
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_own_environment(run_dir.path))
+        if not options.pdb:
+            stack.enter_context(
+                progress_bar(laws, run_dir, cases=options.cases, seconds=options.seconds)
+            )
+            stack.enter_context(contextlib.redirect_stdout(output))
+            stack.enter_context(contextlib.redirect_stderr(errors))
+        status = int(pytest.main(_arguments(options, laws, run_dir)))
+    if status == pytest.ExitCode.USAGE_ERROR:
+        raise InputError(f"pytest refused its options: {_refusal(errors.getvalue())}")
+    return status, output.getvalue() + errors.getvalue()
+
+
+def _arguments(options: FuzzOptions, laws: list[str], run_dir: RunDir) -> list[str]:
     arguments = [
         str(Path(__file__).with_name("suite.py")),
         *("-c", os.devnull, "--rootdir", str(Path.cwd()), "--noconftest"),
         "--assert=plain",  # nothing here asserts, and pytest would rewrite all of Hypothesis
         *("-p", "cachecheck.pytest_plugin", "-p", "no:cacheprovider"),
         *("--cachecheck-target", options.target, "--cachecheck-laws", ",".join(laws)),
-        *("--cachecheck-seed", str(options.seed), "--cachecheck-examples", str(options.examples)),
-        *("--cachecheck-save", str(options.save), "--cachecheck-run-dir", str(run_dir)),
+        *("--cachecheck-seed", str(options.seed), "--cachecheck-examples", str(options.cases)),
+        *("--cachecheck-save", str(options.save), "--cachecheck-run-dir", str(run_dir.path)),
+        *("--cachecheck-shards", str(options.shards)),
     ]
+    if options.seconds is not None:
+        arguments += ["--cachecheck-until", str(time.time() + options.seconds)]
     if options.max_length is not None:
         arguments += ["--cachecheck-max-length", str(options.max_length)]
-    if options.workers is not None:
-        arguments += ["-n", options.workers]
+    if options.call_timeout is not None:
+        arguments += ["--cachecheck-call-timeout", str(options.call_timeout)]
+    workers = options.workers
+    if workers is None and options.call_timeout is not None and not options.pdb:
+        workers = "1"  # a call that hangs in native code can only be ended with its process
+    if workers is not None:
+        arguments += ["-n", workers]
     if options.junitxml is not None:
         arguments += [f"--junitxml={options.junitxml}"]
     arguments += options.pytest_options
-    if options.pdb:
-        arguments += ["--pdb"]
-    output, errors = io.StringIO(), io.StringIO()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(_own_environment(run_dir))
-        if not options.pdb:
-            stack.enter_context(_progress_bar(options.examples, laws, run_dir))
-            stack.enter_context(contextlib.redirect_stdout(output))
-            stack.enter_context(contextlib.redirect_stderr(errors))
-        status = int(pytest.main(arguments))
-    if status == pytest.ExitCode.USAGE_ERROR:
-        raise InputError(f"pytest refused its options: {_refusal(errors.getvalue())}")
-    return status, output.getvalue() + errors.getvalue()
+    return [*arguments, "--pdb"] if options.pdb else arguments
 
 
 @contextlib.contextmanager
@@ -173,70 +220,28 @@ def _refusal(errors: str) -> str:
 
 
 _CRASHED = "the process that ran this law ended before its verdict: did the decoder crash?"
+_HUNG = (
+    "a call did not return in time and could not be interrupted: the decoder hangs in native code, "
+    "called from {}; its process was ended"
+)
 _NOT_RUN = "not run: pytest's options left this law out, or the run stopped before it"
 
 
-def _collect(
-    laws: list[str], run_dir: Path, *, interrupted: bool
-) -> tuple[list[Verdict], dict[str, Path]]:
-    verdicts, saved = [], {}
+def _collect(laws: list[str], run_dir: RunDir, *, interrupted: bool) -> list[Kept]:
+    """What each law found; an interrupted run has nothing of some."""
+    found = []
     for law in laws:
-        path = run_dir / f"{law}.json"
-        if path.exists():
-            kept = json.loads(path.read_text())
-            verdicts.append(Verdict.from_wire(kept["verdict"]))
-            if kept["saved"]:
-                saved[law] = Path(kept["saved"])
-        elif not interrupted:
-            begun = (run_dir / f"{law}.count").exists()
-            message = _CRASHED if begun else _NOT_RUN
-            verdicts.append(Verdict(law, Answer.ERROR, message=message))
-    return verdicts, saved
+        kept = run_dir.finished(law)
+        if len(kept) < run_dir.shards and not interrupted:
+            kept.append(Kept(Verdict(law, Answer.ERROR, message=_lost(law, run_dir)), None))
+        if kept:
+            found.append(merged(kept))
+    return found
 
 
-@contextlib.contextmanager
-def _progress_bar(examples: int, laws: list[str], run_dir: Path) -> Iterator[None]:
-    """A bar on the terminal's error stream, fed by the notes that the law runner leaves."""
-    # pytest redirects the stream itself while a test runs; a duplicate of it is out of its reach.
-    with os.fdopen(os.dup(2), "w") as stream:
-        console = Console(file=stream)
-        if not console.is_terminal:
-            yield
-            return
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task("checking", total=examples * len(laws))
-            stop = threading.Event()
-
-            def watch() -> None:
-                while not stop.wait(0.1):
-                    running = _counts(laws, run_dir)
-                    finished = sum((run_dir / f"{law}.json").exists() for law in laws)
-                    progress.update(
-                        task,
-                        completed=finished * examples + sum(running.values()),
-                        description=", ".join(running) or "checking",
-                    )
-
-            watcher = threading.Thread(target=watch, daemon=True)
-            watcher.start()
-            try:
-                yield
-            finally:
-                stop.set()
-                watcher.join()
-
-
-def _counts(laws: list[str], run_dir: Path) -> dict[str, int]:
-    """Cases tried so far by the laws that are running."""
-    counts = {}
-    for law in laws:
-        if not (run_dir / f"{law}.json").exists():
-            with contextlib.suppress(OSError, ValueError):
-                counts[law] = int((run_dir / f"{law}.count").read_text())
-    return counts
+def _lost(law: str, run_dir: RunDir) -> str:
+    """Why a law that began has no verdict."""
+    place = run_dir.hung_at(law)
+    if place is not None:
+        return _HUNG.format(place)
+    return _CRASHED if law in run_dir.running([law]) else _NOT_RUN

@@ -52,6 +52,23 @@ def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
     return path
 
 
+def stored_cases(target: str, law: str, folder: Path) -> tuple[tuple[int, Case], ...]:
+    """Failures of ``law`` on ``target`` that were stored in ``folder``: decoder seeds and cases.
+
+    Files that cannot be read as such are passed over; `replay` says what is wrong with one.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            stored = _read(path)
+            if (stored["target"], stored["law"]) == (target, law):
+                case = Case(tuple(stored["tokens"]), Schedule.parse(stored["schedule"]))
+                found.append((stored["decoder_seed"], case))
+        except CachecheckError:
+            continue
+    return tuple(found)
+
+
 def replay(path: Path) -> tuple[Replayed, str]:
     """Try a stored failure again, on the target as it is now.
 
@@ -65,7 +82,7 @@ def replay(path: Path) -> tuple[Replayed, str]:
         decoder = load_target(stored["target"]).make(stored["decoder_seed"])
         decoder.probe()
         _check(case, law, decoder.vocab_size)
-        finding = law.check(decoder, case)
+        finding = law.examine(decoder, case)
     except CachecheckError as error:
         return Replayed.ERROR, str(error)
     where = f"{law.id} on {stored['target']}, schedule {case.schedule}"
@@ -81,10 +98,12 @@ def replay(path: Path) -> tuple[Replayed, str]:
 
 def _check(case: Case, law: Law, vocab_size: int) -> None:
     """Refuse a case that the law, or the decoder as it is now, has no use for."""
-    if len(case.schedule.chunks) < law.least_calls:
+    if len(case.schedule.steps) < law.least_calls:
         raise InputError(
             f"{law.id} needs {law.least_calls} calls or more; the schedule is {case.schedule}"
         )
+    if not law.operations and not case.schedule.plain:
+        raise InputError(f"{law.id} is about calls on one branch; the schedule is {case.schedule}")
     outside = [token for token in case.tokens if not 0 <= token < vocab_size]
     if outside:
         raise InputError(f"token {outside[0]} is outside the vocabulary of {vocab_size}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import threading
 import time
@@ -17,14 +16,19 @@ import pytest
 
 from cachecheck.cases import Effort
 from cachecheck.errors import TargetError
+from cachecheck.guard import CallLimit
 from cachecheck.laws import LAWS
-from cachecheck.replay import save_failure
+from cachecheck.notes import RunDir
+from cachecheck.pytest_plugin import examples_of, save_folder
+from cachecheck.replay import save_failure, stored_cases
 from cachecheck.report.terminal import failure_block
 from cachecheck.search import InterruptedSearchError, search
+from cachecheck.seen import Seen
 from cachecheck.target import Target, load_target
 from cachecheck.verdict import Answer, Verdict
 
 _TICK = 0.1  # seconds between two notes of progress
+_SHARD_STEP = 1_000_003  # between the seeds of shards: no two draw the same cases
 
 
 @dataclass(frozen=True)
@@ -35,34 +39,42 @@ class LawRun:
     text: str
     cause: BaseException | None
 
-    def raise_for_pytest(self, request: pytest.FixtureRequest) -> None:
+    def raise_for_pytest(self, config: pytest.Config) -> None:
         """Fail, skip or pass the test that ran it."""
         answer = self.verdict.answer.value
         if answer in ("UNSUPPORTED", "INCONCLUSIVE"):
             pytest.skip(f"{answer}: {self.verdict.message}")
         if answer == "HOLDS":
             return
-        if self.cause is not None and request.config.getoption("usepdb"):
+        if self.cause is not None and config.getoption("usepdb"):
             raise self.cause  # its traceback leads the debugger to where it happened
         pytest.fail(self.text, pytrace=False)
 
 
 @dataclass
 class LawRunner:
-    """Runs laws on the target that the options name."""
+    """Runs laws on one target.
+
+    Attributes:
+        config: pytest's, with our options.
+        name: of the target.
+        load: gives the target; called once, when the first law runs.
+        store: whether failing cases are stored.
+    """
 
     config: pytest.Config
+    name: str
+    load: Callable[[], Target]
+    store: bool = True
     _target: Target | None = field(default=None, init=False)
     _interrupted: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         option: Any = self.config.getoption
-        if not option("--cachecheck-target"):
-            raise pytest.UsageError("no target: give --cachecheck-target, or use cachecheck fuzz")
-        self.name: str = option("--cachecheck-target")
-        self.seed: int = option("--cachecheck-seed")
-        self.save: str | None = option("--cachecheck-save")
-        self.run_dir: str | None = option("--cachecheck-run-dir")
+        self.save = save_folder(self.config)
+        run_dir: str | None = option("--cachecheck-run-dir")
+        shards: int = option("--cachecheck-shards")
+        self.run_dir = RunDir(Path(run_dir), shards) if run_dir else None
 
     @property
     def laws(self) -> list[str]:
@@ -75,20 +87,19 @@ class LawRunner:
             raise pytest.UsageError(f"unknown law {unknown[0]!r}; known: {', '.join(LAWS)}")
         return [law for law in LAWS if law in chosen.split(",")]
 
-    def run(self, law: str) -> LawRun:
+    def run(self, law: str, shard: int = 0) -> LawRun:
         """Search for a case that breaks ``law``; note verdict and progress in the run's folder."""
-        self._progress(law)(0)
         try:
             with self._heeding_interrupts():
-                verdict, cause = self._search(law)
+                verdict, cause = self._search(law, shard)
         except InterruptedSearchError as stop:
-            self._keep(stop.verdict)
+            self._keep(stop.verdict, shard)
             raise
         except Exception as error:  # noqa: BLE001 - said in one line; --pdb leads to the place
             said = " ".join(f"{type(error).__name__}: {error}".split())
             message = f"cachecheck itself failed: {said}; please report it"
             verdict, cause = Verdict(law, Answer.ERROR, message=message), error
-        text = self._keep(verdict)
+        text = self._keep(verdict, shard)
         if self._interrupted:
             raise KeyboardInterrupt
         return LawRun(verdict, text, cause)
@@ -115,52 +126,89 @@ class LawRunner:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _search(self, law: str) -> tuple[Verdict, BaseException | None]:
-
-        option: Any = self.config.getoption
-        effort = Effort(
-            self.seed, option("--cachecheck-examples"), option("--cachecheck-max-length")
-        )
+    def _search(self, law: str, shard: int) -> tuple[Verdict, BaseException | None]:
+        note = self._progress(law, shard)
+        note(None)
         try:
             if self._target is None:
-                self._target = load_target(self.name)
+                self._target = self.load()
         except TargetError as error:
             return Verdict(law, Answer.ERROR, message=str(error)), error
-        return search(LAWS[law], self._target, effort, on_example=self._progress(law))
+        with self._limit(law, shard) as limit:
+            return search(LAWS[law], self._target, self._effort(law, shard, limit), on_case=note)
 
-    def _keep(self, verdict: Verdict) -> str:
+    def _effort(self, law: str, shard: int, limit: CallLimit | None) -> Effort:
+        option: Any = self.config.getoption
+        shards = option("--cachecheck-shards")
+        seed = option("--cachecheck-seed")
+        known = () if self.save is None else stored_cases(self.name, law, self.save)
+        return Effort(
+            seed=seed,
+            examples=-(-examples_of(self.config) // shards),
+            max_length=option("--cachecheck-max-length"),
+            seconds=self._share(option("--cachecheck-until")),
+            limit=limit,
+            case_seed=str(seed + shard * _SHARD_STEP) if shard else None,
+            known=known if shard == 0 else (),
+        )
+
+    def _share(self, until: float | None) -> float | None:
+        """This law's share of the time that is left: laws that end early leave theirs to others."""
+        if until is None:
+            return None
+        left = max(0.0, until - time.time())
+        waiting = 1 if self.run_dir is None else max(1, self.run_dir.unfinished(self.laws))
+        workers = int(getattr(self.config, "workerinput", {}).get("workercount", 1))
+        return left * min(workers, waiting) / waiting
+
+    @contextlib.contextmanager
+    def _limit(self, law: str, shard: int) -> Iterator[CallLimit | None]:
+        seconds: float | None = self.config.getoption("--cachecheck-call-timeout")
+        if seconds is None:
+            yield None
+        elif self.run_dir is None or not hasattr(self.config, "workerinput"):
+            yield CallLimit(seconds)  # this process is the user's: it must not be ended
+        else:
+            with self.run_dir.hang_note(law, shard).open("w") as file:
+                yield CallLimit(seconds, file)
+
+    def _keep(self, verdict: Verdict, shard: int) -> str:
         """Store a failing case and the verdict, and render it."""
         saved = None
-        if self.save and verdict.schedule is not None:
+        if self.store and self.save is not None and verdict.failed:
             try:
-                saved = save_failure(verdict, self.name, Path(self.save))
+                saved = save_failure(verdict, self.name, self.save)
             except OSError as error:  # a full disk is no reason to lose the finding as well
                 note = f"could not be stored in {self.save}: {error.strerror}"
                 verdict = replace(verdict, message=f"{verdict.message}; {note}")
-        if self.run_dir:
-            kept = {"verdict": verdict.to_wire(), "saved": str(saved) if saved else None}
-            _put(Path(self.run_dir) / f"{verdict.law}.json", json.dumps(kept))
+        if self.run_dir is not None:
+            self.run_dir.keep(verdict, shard, saved)
         return failure_block(verdict, self.name, saved)
 
-    def _progress(self, law: str) -> Callable[[int], None]:
+    def _progress(self, law: str, shard: int) -> Callable[[Seen | None], None]:
         """A callback that notes the number of cases for whoever draws the progress bar."""
-        path = Path(self.run_dir) / f"{law}.count" if self.run_dir else None
         last = 0.0
 
-        def note(count: int) -> None:
+        def note(seen: Seen | None) -> None:
             nonlocal last
             if self._interrupted:
                 raise KeyboardInterrupt
             now = time.monotonic()
-            if path is not None and now - last >= _TICK:
+            if self.run_dir is not None and now - last >= _TICK:
                 last = now
-                _put(path, str(count))
+                tried, classes = (seen.tried_cases, len(seen.covered)) if seen else (0, 0)
+                self.run_dir.note_progress(law, shard, tried, classes)
 
         return note
 
 
-def _put(path: Path, text: str) -> None:
-    """Write in one step: whoever watches must not read half of it."""
-    part = path.with_suffix(".part")
-    part.write_text(text)
-    part.replace(path)
+def of_options(config: pytest.Config) -> LawRunner:
+    """The runner of the target that the options name.
+
+    Raises:
+        pytest.UsageError: they name none.
+    """
+    name = config.getoption("--cachecheck-target")
+    if not name:
+        raise pytest.UsageError("no target: give --cachecheck-target, or use cachecheck fuzz")
+    return LawRunner(config, name, lambda: load_target(name))

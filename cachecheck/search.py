@@ -8,16 +8,20 @@ it finds in source files near the decoder's).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
+from hypothesis.strategies import SearchStrategy
 
+from cachecheck import conclusion
 from cachecheck.cases import Drawn, Effort, cases
-from cachecheck.errors import CachecheckError, Unsupported
-from cachecheck.guard import Guarded
+from cachecheck.errors import CachecheckError, DecoderHangsError, Unsupported
+from cachecheck.guard import CallTimeUpError, Guarded
 from cachecheck.laws import Law
 from cachecheck.seen import LawBrokenError, Seen
 from cachecheck.target import Target
@@ -37,7 +41,7 @@ def search(
     target: Target,
     effort: Effort,
     *,
-    on_example: Callable[[int], None] = lambda _count: None,
+    on_case: Callable[[Seen], None] = lambda _seen: None,
 ) -> tuple[Verdict, BaseException | None]:
     """Try ``law`` on drawn cases.
 
@@ -45,7 +49,7 @@ def search(
         law: one of `cachecheck.laws.LAWS`.
         target: from `cachecheck.target.load_target`.
         effort: seed, number of cases, longest sequence.
-        on_example: called with the number of cases tried so far.
+        on_case: called at each case with what was seen so far.
 
     Returns:
         The verdict, and the exception behind a VIOLATED or ERROR (for a debugger), else None.
@@ -53,9 +57,50 @@ def search(
     Raises:
         InterruptedSearchError: Ctrl-C, when a failing case was known already.
     """
-    seen = Seen(law, on_example)
-    make = lru_cache(maxsize=8)(_probed(target))
+    seen = Seen(law, on_case)
+    try:
+        return _searched(seen, target, effort)
+    except Unsupported as refusal:
+        return seen.verdict(Answer.UNSUPPORTED, str(refusal)), None
+    except DecoderHangsError as hang:
+        return conclusion.hung(seen, hang), hang
+    except CachecheckError as error:
+        return seen.verdict(Answer.ERROR, str(error)), error.__cause__ or error
+    except Flaky as flaky:
+        return conclusion.unrepeatable(seen), flaky
+    except KeyboardInterrupt as stop:
+        known = conclusion.interrupted(seen)
+        if known is None:
+            raise
+        raise InterruptedSearchError(known) from stop
+
+
+def _searched(seen: Seen, target: Target, effort: Effort) -> tuple[Verdict, BaseException | None]:
+    make = lru_cache(maxsize=8)(_probed(target, effort))
     decoder_seeds = range(effort.seed, effort.seed + target.seeds)
+    lacking = _lacking(seen.law, make, decoder_seeds)
+    if lacking is not None:
+        return seen.verdict(Answer.UNSUPPORTED, lacking), None
+    try:
+        for decoder_seed, case in effort.known:
+            known = Drawn(decoder_seed, make(decoder_seed), case)
+            if known.fits():
+                seen.attempt(known)
+        seen.known = False
+        for again in _rounds(seen, effort):
+            _attempts(seen, again, cases(make, decoder_seeds, seen.law, again))
+    except LawBrokenError as broken:
+        seen.broken = broken
+        return conclusion.violated(seen, make, decoder_seeds.start)
+    return conclusion.conclusion(seen)
+
+
+class _TimeIsUpError(Exception):
+    """Ends a round of cases."""
+
+
+def _attempts(seen: Seen, effort: Effort, drawn_cases: SearchStrategy[Drawn]) -> None:
+    """As many cases as the effort says, or until the time is up."""
 
     @hypothesis.seed(effort.seed)
     @settings(
@@ -67,34 +112,51 @@ def search(
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @hypothesis.given(cases(make, decoder_seeds, law, effort))
+    @hypothesis.given(drawn_cases)
     def attempt(drawn: Drawn) -> None:
+        if seen.tried_cases and seen.time_is_up(effort.seconds):
+            raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
         seen.attempt(drawn)
 
-    try:
-        try:
-            attempt()
-        except LawBrokenError as broken:
-            seen.broken = broken
-            # In here, so that Ctrl-C while it shrinks is met below.
-            return seen.violated(make, decoder_seeds.start)
-        return seen.conclusion()
-    except Unsupported as refusal:
-        return seen.verdict(Answer.UNSUPPORTED, str(refusal)), None
-    except CachecheckError as error:
-        return seen.verdict(Answer.ERROR, str(error)), error.__cause__ or error
-    except Flaky as flaky:
-        return seen.unrepeatable(), flaky
-    except KeyboardInterrupt as stop:
-        known = seen.interrupted()
-        if known is None:
-            raise
-        raise InterruptedSearchError(known) from stop
+    with contextlib.suppress(_TimeIsUpError):
+        attempt()
 
 
-def _probed(target: Target) -> Callable[[int], Guarded]:
+def _rounds(seen: Seen, effort: Effort) -> Iterator[Effort]:
+    """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
+    yield effort
+    number = 0
+    while effort.seconds is not None and not seen.time_is_up(effort.seconds):
+        number += 1
+        yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
+
+
+def _lacking(law: Law, make: Callable[[int], Guarded], decoder_seeds: range) -> str | None:
+    """What no decoder of the target offers that the law needs; None if one does.
+
+    Where many seeds pick many configurations, some of them may: then cases are tried.
+    """
+    if not law.needs or len(decoder_seeds) > _FEW:
+        return None
+    lacking = None
+    for seed in decoder_seeds:
+        lacking = law.lacking(make(seed))
+        if lacking is None:
+            return None
+    return lacking
+
+
+_FEW = 4
+
+
+def _probed(target: Target, effort: Effort) -> Callable[[int], Guarded]:
     def make(seed: int) -> Guarded:
-        decoder = target.make(seed)
+        try:
+            with effort.limit.on() if effort.limit else contextlib.nullcontext():
+                decoder = target.make(seed)
+        except CallTimeUpError as hang:
+            raise DecoderHangsError(f"{target.name}({seed}) did not return {hang}") from hang
+        decoder.limit = effort.limit
         decoder.probe()
         return decoder
 

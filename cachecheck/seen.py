@@ -1,20 +1,17 @@
-"""What a search has met so far, and what that amounts to."""
+"""What a search has met so far."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
-from cachecheck import wording
 from cachecheck.cases import Drawn
-from cachecheck.errors import DecoderError, Unsupported
-from cachecheck.guard import Guarded
+from cachecheck.coverage import Class, classes_of, to_wire
+from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.laws import Law
-from cachecheck.laws.base import closeness
-from cachecheck.schedule import Case
-from cachecheck.shrink import shrink, size_of
-from cachecheck.verdict import Answer, Finding, Verdict, Violation
+from cachecheck.laws.base import closeness, in_doubt
+from cachecheck.verdict import Answer, Finding, Verdict
 
 
 class LawBrokenError(Exception):
@@ -22,11 +19,11 @@ class LawBrokenError(Exception):
 
 
 class Seen:
-    """What a search has met so far, and what that amounts to."""
+    """What a search has met so far."""
 
-    def __init__(self, law: Law, on_example: Callable[[int], None]) -> None:
+    def __init__(self, law: Law, on_case: Callable[[Seen], None]) -> None:
         self.law = law
-        self.on_example = on_example
+        self.on_case = on_case
         self.started = time.perf_counter()
         self.examples = 0
         self.with_history = 0
@@ -40,6 +37,10 @@ class Seen:
         self.broken: LawBrokenError | None = None
         self.raised: list[tuple[Drawn, DecoderError]] = []
         self.doubtful: list[tuple[Drawn, Finding]] = []
+        self.hang: DecoderHangsError | None = None
+        self.known = True  # while cases that failed before are tried
+        self.cut_short: list[str] = []  # why programs ended before their last step
+        self.covered: Counter[Class] = Counter()
 
     def attempt(self, drawn: Drawn) -> None:
         """Try the law on one case, raising if it is broken as it was broken first.
@@ -47,182 +48,81 @@ class Seen:
         Neither a decoder that raises nor a doubtful difference ends the search: the same mistake
         may also give rows that are clearly wrong, which say more.
         """
+        if self.hang is not None:
+            raise self.hang  # Hypothesis tries what failed once more; this would hang again
         shrinking = self.smallest is not None
         if not shrinking:
             self.examples += 1
-            self.on_example(self.examples + len(self.refusals))
+            self.on_case(self)
+        finding = self._examined(drawn, shrinking=shrinking)
+        if finding is None:
+            return
+        violation = finding.violation
+        if violation is not None and not self._may_be_rounding(drawn, finding):
+            if self.kind in (None, violation.kind):
+                self.kind = violation.kind
+                self.smallest = (drawn, finding)
+                self.broken = LawBrokenError(violation.message)
+                raise self.broken
+        elif violation is None and not shrinking:
+            self._note(drawn, finding)
+
+    def _examined(self, drawn: Drawn, *, shrinking: bool) -> Finding | None:
+        """What the law finds; None where the decoder refused or raised."""
         try:
-            finding = self.law.check(drawn.decoder, drawn.case)
+            return self.law.examine(drawn.decoder, drawn.case)
         except Unsupported as refusal:
             if not shrinking:
                 self.examples -= 1  # nothing was tried
                 self.refusals.append(str(refusal))
-            return
         except DecoderError as error:
             self.raised.append((drawn, error))
-            return
-        violation = finding.violation
-        if violation is not None and _doubtful(drawn, finding):
-            self.doubtful.append((drawn, finding))
-            return
-        if violation is not None and self.kind in (None, violation.kind):
-            self.kind = violation.kind
-            self.smallest = (drawn, finding)
-            self.broken = LawBrokenError(violation.message)
-            raise self.broken
-        if not shrinking:
-            self.tried = drawn
-            self.with_history += len(drawn.case.schedule.chunks) > 1
-            self._note_window(drawn)
-            if self.closest is None or closeness(finding) > closeness(self.closest):
-                self.closest = finding
+            if isinstance(error, DecoderHangsError):
+                self.hang = error
+                raise
+        return None
 
-    def _note_window(self, drawn: Drawn) -> None:
+    def _note(self, drawn: Drawn, finding: Finding) -> None:
+        """Remember a case that holds."""
+        if finding.refusal:
+            self.cut_short.append(finding.refusal)
+        self.tried = drawn
+        self.with_history += len(drawn.case.schedule.steps) > 1
+        self.covered += classes_of(drawn.case.schedule, drawn.decoder.capabilities.window)
         window = drawn.decoder.capabilities.window
         if window is not None:
             self.window = min(window, self.window or window)
-            self.crossed |= len(drawn.case.tokens) > window
+            self.crossed |= drawn.case.schedule.longest > window
+        if self.closest is None or closeness(finding) > closeness(self.closest):
+            self.closest = finding
 
-    def violated(
-        self, make: Callable[[int], Guarded], first_seed: int
-    ) -> tuple[Verdict, BaseException | None]:
-        """The violation, shrunk, and what was raised for its smallest case.
-
-        The first decoder seed is tried before anything else: one decoder less to explain. At the
-        end the smallest case must fail once more, and by as much: else it is no proper failure.
-        """
-        assert self.smallest is not None  # noqa: S101 - kept before LawBrokenError is raised
-        drawn = self.smallest[0]
-        if drawn.decoder_seed != first_seed:
-            plain = Drawn(first_seed, make(first_seed), drawn.case)
-            if plain.fits() and self._breaks(plain):
-                drawn = plain
-
-        def fails(case: Case) -> bool:
-            return self._breaks(replace(drawn, case=case))
-
-        shrink(drawn.case, fails, least_calls=self.law.least_calls)
-        drawn, finding = self.smallest
-        repeats = self._breaks(drawn)
-        apart = abs(self.smallest[1].difference - finding.difference)
-        if not repeats or apart > finding.tolerance:
-            return self.unrepeatable(), self.broken
-        return self.verdict(Answer.VIOLATED), self.broken
-
-    def unrepeatable(self) -> Verdict:
-        """A violation that came and went: real, for rows were wrong, but not the case's alone."""
-        if self.smallest is None or self.smallest[1].violation is None:
-            return self.verdict(Answer.ERROR, wording.UNREPEATABLE)
-        drawn, finding = self.smallest
-        broken = replace(
-            self.smallest[1].violation, kind="unrepeatable", message=wording.UNREPEATABLE
-        )
-        self.smallest = (drawn, replace(finding, violation=broken))
-        return self.verdict(Answer.VIOLATED)
-
-    def _breaks(self, drawn: Drawn) -> bool:
+    def breaks(self, drawn: Drawn) -> bool:
+        """Whether this case breaks the law as it was broken first."""
         try:
             self.attempt(drawn)
         except LawBrokenError:
             return True
         return False
 
-    def errored(self) -> tuple[Verdict, BaseException]:
-        """The smallest case on which the decoder raised, or gave what is not rows."""
-        drawn, error = min(self.raised, key=lambda pair: size_of(pair[0].case))
-        latest = [error]
-
-        def fails(case: Case) -> bool:
-            try:
-                self.law.check(drawn.decoder, case)
-            except Unsupported:
-                return False
-            except DecoderError as another:
-                latest.append(another)
-                self.raised.append((replace(drawn, case=case), another))
-                return True
+    def _may_be_rounding(self, drawn: Drawn, finding: Finding) -> bool:
+        """Whether a difference is in doubt, also after asking float64."""
+        if not in_doubt(drawn.decoder, finding):
             return False
+        exact = drawn.decoder.float64
+        if exact is None:
+            self.doubtful.append((drawn, finding))
+            return True
+        again = self.law.examine(exact, drawn.case)
+        return again.violation is None or in_doubt(exact, again)
 
-        case = shrink(drawn.case, fails, least_calls=self.law.least_calls)
-        self.smallest = (replace(drawn, case=case), Finding(0.0, 0.0))
-        verdict = self.verdict(Answer.ERROR, str(latest[-1]))
-        blank = replace(verdict, largest_difference=None, tolerance=None)
-        return blank, latest[-1].__cause__ or latest[-1]
+    @property
+    def tried_cases(self) -> int:
+        """Cases drawn so far, refused ones included."""
+        return self.examples + len(self.refusals)
 
-    def in_doubt(self) -> Verdict:
-        """Differences that may be rounding or may be not, and what would settle it."""
-        self.smallest = min(self.doubtful, key=lambda pair: size_of(pair[0].case))
-        drawn, finding = self.smallest
-        largest = max(closeness(found) for _, found in self.doubtful)
-        count, tried = len(self.doubtful), self.examples
-        message = wording.in_doubt(drawn.decoder, largest, finding.difference, count, tried)
-        return self.verdict(Answer.INCONCLUSIVE, message)
-
-    def interrupted(self) -> Verdict | None:
-        """What is known when Ctrl-C comes: a violation, else an error, else nothing."""
-        if self.smallest is not None:
-            return self.verdict(Answer.VIOLATED, wording.UNFINISHED)
-        if not self.raised:
-            return None
-        drawn, error = min(self.raised, key=lambda pair: size_of(pair[0].case))
-        self.smallest = (drawn, Finding(0.0, 0.0))
-        verdict = self.verdict(Answer.ERROR, f"{error}; {wording.UNFINISHED}")
-        return replace(verdict, largest_difference=None, tolerance=None)
-
-    def conclusion(self) -> tuple[Verdict, BaseException | None]:
-        """No case broke the law: does that mean that it holds?"""
-        if self.raised:
-            return self.errored()
-        if self.doubtful:
-            return self.in_doubt(), None
-        if self.closest is None:
-            return self.verdict(Answer.UNSUPPORTED, (self.refusals or ["no case to try"])[0]), None
-        if not self.law.everywhere:
-            return self._shown_somewhere(self.closest), None
-        drawn = len(self.refusals) + self.examples
-        if self.refusals and 10 * self.with_history < drawn:
-            message = wording.mostly_refused(self.refusals, drawn)
-            return self.verdict(Answer.INCONCLUSIVE, message), None
-        return self.verdict(Answer.HOLDS, self.notes()), None
-
-    def notes(self) -> str:
-        """What a reader of HOLDS should know as well."""
-        window = None if self.crossed else self.window
-        uncrossed = "" if window is None else wording.not_crossed(window)
-        return "; ".join(filter(None, [wording.left_out(self.refusals), uncrossed]))
-
-    def _shown_somewhere(self, most: Finding) -> Verdict:
-        """A law that one case can establish: ``most`` is the largest difference that was seen."""
-        if most.difference > most.tolerance:
-            return self.verdict(Answer.HOLDS, wording.left_out(self.refusals))
-        if most.difference > 0:
-            return self.verdict(Answer.INCONCLUSIVE, wording.too_faint(most))
-        assert self.tried is not None  # noqa: S101 - a case was tried, or `closest` were None
-        idle = self._idle(self.tried)
-        spans = idle.case.schedule.spans
-        broken = Violation(
-            law=self.law.id,
-            kind="ignored",
-            position=spans[-1][0],
-            difference=0.0,
-            tolerance=most.tolerance,
-            message=wording.IGNORED,
-            call=len(spans),
-            row=0,
-        )
-        self.smallest = (idle, Finding(0.0, most.tolerance, broken))
-        return self.verdict(Answer.VIOLATED)
-
-    def _idle(self, drawn: Drawn) -> Drawn:
-        """``drawn`` made as small as it goes without anything moving."""
-
-        def still(case: Case) -> bool:
-            try:
-                return self.law.check(drawn.decoder, case).difference == 0
-            except (DecoderError, Unsupported):
-                return False
-
-        return replace(drawn, case=shrink(drawn.case, still, least_calls=self.law.least_calls))
+    def time_is_up(self, seconds: float | None) -> bool:
+        """Whether the search has gone on for so long."""
+        return seconds is not None and time.perf_counter() - self.started >= seconds
 
     def verdict(self, answer: Answer, message: str = "") -> Verdict:
         """``answer`` with all that is known."""
@@ -240,10 +140,5 @@ class Seen:
             decoder_seed=drawn.decoder_seed if drawn else None,
             violation=violation,
             message="; ".join(filter(None, [violation.message if violation else "", message])),
+            covered=to_wire(self.covered),
         )
-
-
-def _doubtful(drawn: Drawn, finding: Finding) -> bool:
-    """Whether a difference beyond the tolerance may still be rounding (see tolerance.py)."""
-    compared = finding.violation is not None and finding.violation.difference is not None
-    return compared and closeness(finding) <= drawn.decoder.doubt

@@ -1,8 +1,8 @@
 """From the name of a target to a factory of decoders.
 
-``reference``, ``package.module:factory``, ``path/file.py:factory`` or ``hf:llama``. A factory takes
-a seed: as its parameter ``seed``, else as its first argument if that has no default. One that needs
-no arguments, or a ready decoder, is accepted as well.
+``reference``, ``reference:paged``, ``package.module:factory``, ``path/file.py:factory`` or
+``hf:llama``. A factory takes a seed: as its parameter ``seed``, else as its first argument if that
+has no default. One that needs no arguments, or a ready decoder, is accepted as well.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Target:
 
 
 _FEW, _MANY = 4, 256
-_FORMS = "reference, package.module:factory, path/file.py:factory or hf:NAME"
+_FORMS = "reference, reference:NAME, package.module:factory, path/file.py:factory or hf:NAME"
 
 
 def load_target(name: str) -> Target:
@@ -55,6 +55,8 @@ def load_target(name: str) -> Target:
         from cachecheck.reference import reference  # noqa: PLC0415 - only for this target
 
         return replace(as_target(reference, name), seeds=_MANY)
+    if name.startswith("reference:"):
+        return as_target(_reference_cache(name.removeprefix("reference:")), name)
     if name.startswith("hf:"):
         from cachecheck.engines import transformers_factory  # noqa: PLC0415 - optional packages
 
@@ -68,6 +70,14 @@ def load_target(name: str) -> Target:
     if not hasattr(module, member):
         raise TargetError(f"{where} has no {member!r}; it has {_candidates(module)}")
     return as_target(getattr(module, member), name)
+
+
+def _reference_cache(name: str) -> Callable[[int], Any]:
+    from cachecheck.reference.caches import CACHES  # noqa: PLC0415 - only for these targets
+
+    if name not in CACHES:
+        raise TargetError(f"unknown reference cache {name!r}; known are {', '.join(CACHES)}")
+    return CACHES[name]
 
 
 def as_target(source: Any, name: str) -> Target:
@@ -98,7 +108,9 @@ def as_target(source: Any, name: str) -> Target:
             raise TargetError(f"{call} raised {_described(error)}") from error
         if decoder is None:
             raise TargetError(f"{call} returned None; expected a decoder")
-        return _guarded(decoder, name)
+        guarded = _guarded(decoder, name)
+        guarded.rebuild = lambda: make(seed)
+        return guarded
 
     return Target(name, make, 1 if passing == "none" else _FEW)
 

@@ -17,6 +17,12 @@ class Answer(StrEnum):
     ERROR = "ERROR"
 
 
+AS_DRAWN = "the case is as it was drawn: each attempt to shrink it would hang as well"
+
+NOT_OFFERED = "not offered: "
+"""How the message of an UNSUPPORTED begins where the decoder lacks the members."""
+
+
 @dataclass(frozen=True)
 class Violation:
     """Where a decoder first departs from a law.
@@ -48,12 +54,14 @@ class Violation:
 class Finding:
     """What a law found on one case: how close it came, and the violation if there is one.
 
-    For `sensitivity` the difference is what should be large; `moved` says whether it was.
+    For `sensitivity` the difference is what should be large. ``refusal`` is why the decoder did not
+    go on to the end of the case, where it did not.
     """
 
     difference: float
     tolerance: float
     violation: Violation | None = None
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ class Verdict:
         decoder_seed: seed of the decoder's weights in that case, or None.
         violation: on VIOLATED.
         message: one line for a reader; empty where there is nothing to add.
+        covered: calls made of each class, ``past|chunk|window``; see ``coverage.py``.
     """
 
     law: str
@@ -85,6 +94,18 @@ class Verdict:
     decoder_seed: int | None = None
     violation: Violation | None = None
     message: str = ""
+    covered: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is a case that breaks the law, or makes the decoder raise."""
+        broken = self.answer in (Answer.VIOLATED, Answer.ERROR)
+        return broken and self.schedule is not None
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether its case was made as small as it gets."""
+        return self.failed and AS_DRAWN not in self.message
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` writes for this law."""
@@ -97,6 +118,8 @@ class Verdict:
             "tolerance": self.tolerance,
             "schedule": self.schedule,
             "tokens": None if self.tokens is None else list(self.tokens),
+            "decoder_seed": self.decoder_seed,
+            "covered": dict(self.covered),
             "first_wrong_position": self.violation.position if self.violation else None,
             "message": self.message,
         }
@@ -116,6 +139,7 @@ class Verdict:
                 "answer": Answer(data["answer"]),
                 "tokens": None if tokens is None else tuple(tokens),
                 "violation": None if violation is None else Violation(**violation),
+                "covered": tuple((name, count) for name, count in data["covered"]),
             }
         )
 

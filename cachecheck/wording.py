@@ -15,8 +15,6 @@ UNREPEATABLE = (
     "call eval); the case shown may not fail by itself"
 )
 
-IGNORED = "changing a cached token moves no later row: the cache is not used"
-
 
 def in_doubt(decoder: Guarded, largest: float, difference: float, count: int, tried: int) -> str:
     """A difference beyond the tolerance that rounding of an unusual decoder could explain."""
@@ -54,6 +52,11 @@ def mostly_refused(refusals: Sequence[str], drawn: int) -> str:
 def left_out(refusals: Sequence[str]) -> str:
     """Some cases were refused; empty for none."""
     return f"{len(refusals)} cases left out: {refusals[0]}" if refusals else ""
+
+
+def cut_short(refusals: Sequence[str]) -> str:
+    """Some programs ended at a step that was refused; empty for none."""
+    return f"{len(refusals)} programs ended early: {refusals[0]}" if refusals else ""
 
 
 def not_crossed(window: int) -> str:

@@ -1,13 +1,15 @@
 """Hypothesis strategies for attention and its caches: import them as ``cachecheck.strategies``.
 
 Sequences and how they are cut (`seeds`, `lengths`, `token_ids`, `chunk_partitions`, `windows`),
-plain attention problems with their masks (`offset_masks`, `wrong_offset_masks`), and reference
-decoders (`configs`, `decoders`).
+plain attention problems with their masks (`offset_masks`, `wrong_offset_masks`), reference decoders
+(`configs`, `decoders`), and a state machine over live caches (`cache_machine`).
 """
 
 import sys
 
+from cachecheck.strategies._machine import CacheMachine
 from cachecheck.strategies.decoders import configs, decoders
+from cachecheck.strategies.machines import cache_machine
 from cachecheck.strategies.problems import (
     AttentionProblem,
     WrongMaskProblem,
@@ -24,7 +26,9 @@ from cachecheck.strategies.sequences import (
 
 __all__ = [
     "AttentionProblem",
+    "CacheMachine",
     "WrongMaskProblem",
+    "cache_machine",
     "chunk_partitions",
     "configs",
     "decoders",

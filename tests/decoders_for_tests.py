@@ -7,9 +7,11 @@ sum so far. A few lines, and as causal as any transformer.
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import signal
 import time
+from collections import UserList
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,3 +239,124 @@ class CtrlCLate(CtrlC):
         if cache[1] + len(tokens) >= 3:
             raise RuntimeError("out of memory at 3 tokens")
         return answer
+
+
+class Held(UserList[Any]):
+    """The cache of `Listing`: its tokens, or the rows of a batch; told apart by identity."""
+
+
+class Listing(Sums):
+    """Right, with every optional member. No cache is ever changed.
+
+    Members given by name replace its own; None hides one.
+    """
+
+    def __init__(self, seed: Any = 0, **members: Any) -> None:
+        super().__init__(seed)
+        self.projected = 0
+        for name, member in members.items():
+            setattr(self, name, member)
+
+    def new_cache(self) -> Any:
+        return Held()
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        after = [*cache, *tokens.tolist()]
+        self.projected += len(tokens)
+        return Sums.full(self, after)[len(cache) :], Held(after)
+
+    def state(self, cache: Any) -> Any:
+        return [{"tokens": np.array([*cache], np.int64)}]
+
+    def fork(self, cache: Any) -> Any:
+        return copy.deepcopy(cache)
+
+    def crop(self, cache: Any, length: int) -> Any:
+        return Held(cache[:length])
+
+    def save(self, cache: Any) -> Any:
+        return bytes(cache)
+
+    def load(self, data: bytes) -> Any:
+        return Held(data)
+
+    def reset(self, cache: Any) -> Any:  # noqa: ARG002
+        return Held()
+
+    def release(self, cache: Any) -> None:
+        """Nothing to do."""
+
+    def check_invariants(self, caches: Any) -> None:
+        """Nothing to check."""
+
+    def work(self) -> Any:
+        return self.projected
+
+    def full_batch(self, arrays: Any) -> Any:
+        return [self.full(tokens) for tokens in arrays]
+
+    def new_batch_cache(self, count: int) -> Any:
+        return Held([Held() for _ in range(count)])
+
+    def extend_batch(self, arrays: Any, cache: Any) -> Any:
+        pairs = [Listing.extend(self, *pair) for pair in zip(arrays, cache, strict=True)]
+        return [rows for rows, _ in pairs], Held([after for _, after in pairs])
+
+    def reorder(self, cache: Any, rows: Any) -> Any:
+        return Held([cache[row] for row in rows])
+
+    def merge(self, caches: Any) -> Any:
+        return Held([row for cache in caches for row in cache])
+
+
+class ListingInPlace(Listing):
+    """The same with caches that are changed in place."""
+
+    mutates_cache = True
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        rows, cache[:] = super().extend(tokens, cache)
+        return rows, cache
+
+    def crop(self, cache: Any, length: int) -> Any:
+        del cache[length:]
+        return cache
+
+    def reset(self, cache: Any) -> Any:
+        cache.clear()
+        return cache
+
+    def extend_batch(self, arrays: Any, cache: Any) -> Any:
+        rows, cache[:] = super().extend_batch(arrays, cache)
+        return rows, cache
+
+    def reorder(self, cache: Any, rows: Any) -> Any:
+        cache[:] = super().reorder(cache, rows)
+        return cache
+
+
+class Doubtful(Sums):
+    """INCONCLUSIVE by `schedule`: rows onto history are off by what may be rounding, or not."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        rows, after = super().extend(tokens, cache)
+        return rows + (1e-6 if cache[1] else 0.0), after
+
+
+class Loops(Sums):
+    """Hangs in Python on four tokens or more, where a signal gets through."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        while len(tokens) > 3:
+            pass
+        return super().extend(tokens, cache)
+
+
+class Sleeps(Sums):
+    """Hangs on four tokens or more, as native code does: no signal gets through."""
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        if len(tokens) > 3:
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+            time.sleep(1000)
+        return super().extend(tokens, cache)

@@ -21,25 +21,50 @@ ARROWS: dict[str, set[str]] = {
     "protocol": {"errors", "tolerance"},
     "guard": {"errors", "protocol", "tolerance"},
     "reference": {"errors"},
-    "laws": {"errors", "guard", "schedule", "verdict"},
+    "faults": {"reference"},
+    "laws": {"errors", "guard", "protocol", "schedule", "verdict"},
     "engines": {"errors", "protocol"},
     "target": {"errors", "guard", "protocol", "reference", "engines"},
-    "strategies": {"reference"},
-    "shrink": {"schedule"},
-    "cases": {"guard", "laws", "schedule"},
+    "strategies": {"errors", "guard", "laws", "reference", "schedule", "target"},
+    "shrink": {"errors", "schedule"},
+    "draws": {"schedule"},
+    "programs": {"schedule"},
+    "coverage": {"schedule"},
+    "certify": {"draws", "errors", "guard", "laws", "schedule", "tolerance", "verdict"},
+    "cases": {"draws", "guard", "laws", "programs", "schedule"},
     "wording": {"guard", "verdict"},
-    "seen": {"cases", "errors", "guard", "laws", "schedule", "shrink", "verdict", "wording"},
-    "search": {"cases", "errors", "guard", "laws", "seen", "target", "verdict"},
+    "seen": {"cases", "coverage", "errors", "laws", "verdict"},
+    "conclusion": {
+        *("cases", "errors", "guard", "laws", "schedule", "seen", "shrink", "verdict", "wording"),
+    },
+    "search": {"cases", "conclusion", "errors", "guard", "laws", "seen", "target", "verdict"},
     "replay": {"errors", "files", "laws", "schedule", "target", "verdict"},
-    "report": {"", "laws", "reference", "verdict"},
+    "report": {
+        *("", "certify", "coverage", "laws", "protocol", "reference", "schedule", "verdict"),
+    },
     "experiment": {"", "errors", "reference"},
+    "notes": {"schedule", "shrink", "verdict"},
+    "progress": {"notes"},
     "pytest_plugin": set(),
-    "runner": {"cases", "errors", "laws", "replay", "report", "search", "target", "verdict"},
+    "runner": {
+        *("cases", "errors", "guard", "laws", "notes", "pytest_plugin", "replay", "report"),
+        *("search", "seen", "target", "verdict"),
+    },
     "suite": {"runner"},
-    "fuzz": {"errors", "files", "laws", "report", "verdict"},
-    "cli": {"", "errors", "experiment", "fuzz", "replay"},
+    "parametrize": {"errors", "laws", "pytest_plugin", "runner", "target", "verdict"},
+    "fuzz": {
+        *("errors", "files", "laws", "notes", "progress", "pytest_plugin", "report", "verdict"),
+    },
+    "reduce": {
+        *("draws", "errors", "guard", "laws", "progress", "replay", "report", "schedule"),
+        *("shrink", "target", "verdict", "wording"),
+    },
+    "cli": {
+        *("", "certify", "errors", "experiment", "fuzz", "guard", "laws", "progress", "reduce"),
+        *("replay", "report", "schedule", "target", "verdict"),
+    },
     "__main__": {"cli"},
-    "": {"errors"},  # the package itself
+    "": {"errors"},  # the package itself; what else it hands out is imported when asked for
 }
 
 # Who may import what is slow, or not everybody's.
@@ -48,8 +73,8 @@ GUESTS = {
     "torch": {"engines"},
     "transformers": {"engines"},
     "matplotlib": {"experiment"},
-    "rich": {"report", "fuzz", "cli"},
-    "pytest": {"pytest_plugin", "runner", "suite", "fuzz"},
+    "rich": {"report", "fuzz", "progress", "reduce", "cli"},
+    "pytest": {"pytest_plugin", "parametrize", "runner", "suite", "fuzz"},
 }
 
 FILE_LINES, FUNCTION_LINES = 250, 50

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from cachecheck.experiment import audit
+from cachecheck.faults import FAULTS
+from cachecheck.laws import LAWS
+from cachecheck.reference import WRONG_MASKS
+from cachecheck.reference.caches import CACHES
 from cachecheck.replay import Replayed, replay
 from tests.test_readme import load
 
@@ -61,6 +65,34 @@ def test_hugging_face_holds_as_it_is_and_is_violated_when_patched() -> None:
         "examples/hf_wrong_mask.py:llama": 1,
         "examples/hf_wrong_mask.py:gpt2": 1,
     }
+
+
+def test_no_reference_cache_was_accused() -> None:
+    results = measured("reference_caches.json")["results"]
+    assert {one["cache"] for one in results} == set(CACHES)
+    assert {one["law"] for one in results} == set(LAWS)
+    assert {one["verdict"] for one in results} == {"HOLDS", "UNSUPPORTED"}
+    assert {one["examples"] for one in results if one["law"] == "programs"} == {10_000}
+
+
+def test_every_broken_cache_was_caught_and_shrunk_to_the_certified_minimum() -> None:
+    results = measured("broken_caches.json")
+    assert {one["id"] for one in results} == set(FAULTS)
+    for one in results:
+        assert one["caught"] == one["seeds"] >= 20
+        assert one["equal"] == one["certified"]
+        assert one["certified"] > 0 or one["law"] == "overflow"
+
+
+def test_both_methods_of_certification_agreed_and_long_schedules_became_small() -> None:
+    found = measured("certifying.json")
+    assert (found["full_length"]["answer"], found["full_length"]["partitions"]) == ("HOLDS", 2**23)
+    assert found["full_length"]["seconds_best"] < 1
+    assert {one["mask"] for one in found["both_methods"]} == {"right", *WRONG_MASKS}
+    assert all(one["agree"] == one["lengths"] == 12 for one in found["both_methods"])
+    for one in found["shrunk"]:
+        assert (one["tokens"], one["to"]) == (4096, "1+1")
+        assert one["calls"] < 200
 
 
 @pytest.mark.parametrize("path", sorted((EVIDENCE / "regressions").glob("*.json")), ids=str)

@@ -21,7 +21,7 @@ from cachecheck.target import as_target, load_target
 from cachecheck.verdict import Answer, Verdict
 
 Array = NDArray[np.float64]
-QUICK = Effort(examples=60)
+QUICK = Effort(examples=40)
 
 
 class Mean:
@@ -232,17 +232,21 @@ def verdict(law: str, factory: Callable[..., Any], effort: Effort = QUICK) -> Ve
     return search(LAWS[law], as_target(factory, factory.__name__), effort)[0]
 
 
-@pytest.mark.parametrize("law", LAWS)
+PLAIN = [law.id for law in LAWS.values() if not law.needs]
+"""Laws that three functions are enough for; `test_laws_operations` has the others."""
+
+
+@pytest.mark.parametrize("law", PLAIN)
 @pytest.mark.parametrize("decoder", [Mean, InPlace])
 def test_every_law_holds_on_a_right_decoder(law: str, decoder: type) -> None:
     found = verdict(law, decoder)
     assert found.answer is Answer.HOLDS
-    assert found.examples == QUICK.examples or found.examples > 30  # few cases exist for some laws
+    assert found.examples == QUICK.examples or found.examples > 20  # few cases exist for some laws
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", PLAIN)
 def test_every_law_holds_on_the_reference_in_many_configurations(law: str) -> None:
-    found = search(LAWS[law], load_target("reference"), Effort(seed=1, examples=40))[0]
+    found = search(LAWS[law], load_target("reference"), Effort(seed=1, examples=15))[0]
     assert found.answer is Answer.HOLDS
     assert found.tolerance is not None
     assert found.largest_difference is not None
@@ -277,12 +281,14 @@ def test_each_fault_breaks_its_law_at_its_smallest_schedule(decoder: type[Mean])
 
 
 def test_every_law_is_shown_to_fail() -> None:
-    assert {law for law, _, _ in BROKEN.values()} == set(LAWS)
+    elsewhere = {"determinism", "branch", "programs"}  # in test_laws_operations
+    assert {law for law, _, _ in BROKEN.values()} | elsewhere == set(PLAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoder", [ConstantRows, IgnoresItsCache])
 def test_only_sensitivity_stands_between_an_idle_decoder_and_a_green_run(decoder: type) -> None:
-    answers = {law: verdict(law, decoder).answer for law in LAWS}
+    answers = {law: verdict(law, decoder).answer for law in PLAIN}
     assert answers.pop("sensitivity") is Answer.VIOLATED
     assert set(answers.values()) == {Answer.HOLDS}
 

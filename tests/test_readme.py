@@ -37,7 +37,7 @@ def outputs() -> dict[str, str]:
 def settled(output: str) -> str:
     """An output without what changes from run to run and from machine to machine."""
     output = re.sub(r"\d+\.\d+(e[+-]\d+)?", "#", output)  # seconds, differences, versions
-    output = re.sub(r"(HOLDS|VIOLATED) +\d+ +(#|0) +# +#", r"\1", output)
+    output = re.sub(r"(HOLDS|VIOLATED) +\d+ +(#|0) +(#|0) +#", r"\1", output)
     output = re.sub(r"\d+ (examples|cases)", r"# \1", output)
     return re.sub(r"-[0-9a-f]{8}\.json", ".json", re.sub(r"(#\.?)+|[ ]+", " ", output))
 
@@ -47,11 +47,12 @@ def test_tables_and_listings_are_up_to_date() -> None:
     assert readme.with_files(TEXT) == TEXT, "run python docs/readme.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [c for c in outputs() if c.startswith("cachecheck ")])
 def test_outputs_are_what_the_commands_print(command: str) -> None:
     shown = settled(outputs()[command])
     assert shown.strip()
-    assert settled(readme.output_of(command, "--examples", "20")) == shown
+    assert settled(readme.output_of(command)) == shown
 
 
 @pytest.mark.extras
@@ -67,7 +68,11 @@ def test_the_torch_example_fails_as_the_readme_shows() -> None:
 def test_a_wrong_output_would_be_noticed() -> None:
     for command, output in outputs().items():
         if command.startswith("cachecheck "):
-            assert settled(output.replace("HOLDS", "VIOLATED", 1)) != settled(output)
+            wrong = {"HOLDS": "VIOLATED", "VIOLATED": "HOLDS"}[
+                re.findall("HOLDS|VIOLATED", output)[0]
+            ]
+            said = re.sub("HOLDS|VIOLATED", wrong, output, count=1)
+            assert settled(said) != settled(output)
 
 
 def test_the_wrong_example_differs_from_the_right_one_in_the_one_line_it_says() -> None:

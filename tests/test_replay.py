@@ -133,13 +133,16 @@ def test_a_target_with_a_long_path_still_gives_a_file_name() -> None:
 CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "format": ({"format": 2}, "is not a stored failure of format 1"),
     "no format": ({"format": ...}, "is not a stored failure of format 1"),
-    "law": ({"law": "gravity"}, "unknown law 'gravity'; known: causality, prefix, schedule"),
+    "law": (
+        {"law": "gravity"},
+        "unknown law 'gravity'; known: causality, prefix, determinism, schedule",
+    ),
     "no law": ({"law": ...}, "law must be str; got None"),
     "target": ({"target": "gone.py:make"}, "no file gone.py; a file target is"),
     "target's type": ({"target": 3}, "target must be str; got 3"),
     "member": ({"target": "mine.py:build"}, "mine.py has no 'build'; it has make"),
     "seed": ({"decoder_seed": "0"}, "decoder_seed must be int; got '0'"),
-    "schedule": ({"schedule": "1+0"}, "a schedule is chunk sizes joined by +, like 5+3+7"),
+    "schedule": ({"schedule": "1+0"}, "is no step of a schedule; expected something like 5+3"),
     "sum": ({"schedule": "5"}, "the schedule 5 is for 5 tokens; got 3"),
     "one call": (
         {"law": "sensitivity", "schedule": "3"},

@@ -37,6 +37,7 @@ VIOLATED = Verdict(
     decoder_seed=3,
     violation=ROWS,
     message=ROWS.message,
+    covered=(("1|2-7|none", 2),),
 )
 ERROR = Verdict(
     law="frame",
@@ -51,6 +52,7 @@ ERROR = Verdict(
 HOLDS = Verdict("prefix", Answer.HOLDS, 200, 0.04, 0.0, 1.3e-12)
 INCONCLUSIVE = Verdict("sensitivity", Answer.INCONCLUSIVE, 200, 12.0, 2e-14, 3e-12, message="weak")
 UNSUPPORTED = Verdict("causality", Answer.UNSUPPORTED, message="full refused: no")
+NOT_OFFERED = Verdict("crop", Answer.UNSUPPORTED, message="not offered: crop(cache, length)")
 ALL = (HOLDS, VIOLATED, INCONCLUSIVE, UNSUPPORTED, ERROR)
 
 COMBINATIONS = [some for size in range(1, 6) for some in combinations(ALL, size)]
@@ -90,6 +92,8 @@ def test_json_has_these_keys_and_no_others(verdict: Verdict) -> None:
         "tolerance",
         "schedule",
         "tokens",
+        "decoder_seed",
+        "covered",
         "first_wrong_position",
         "message",
     }
@@ -105,6 +109,8 @@ def test_json_of_a_violation() -> None:
         "tolerance": 1e-12,
         "schedule": "1+1",
         "tokens": [0, 7],
+        "decoder_seed": 3,
+        "covered": {"1|2-7|none": 2},
         "first_wrong_position": 1,
         "message": "decoding in these chunks gives other rows than one full pass",
     }
@@ -118,6 +124,9 @@ UNMOVED = replace(
 )
 FULL_PASS = replace(VIOLATED, law="prefix", violation=replace(ROWS, call=None, row=None))
 BYTES = replace(VIOLATED, law="frame", violation=replace(ROWS, position=None, difference=None))
+STEP = replace(
+    VIOLATED, law="branch", schedule="1 b=a b:1", violation=replace(ROWS, law="branch", call=3)
+)
 LONG = replace(VIOLATED, schedule="1+16", tokens=tuple(range(17)), decoder_seed=None)
 
 # A verdict, whether it was stored, and its block.
@@ -164,6 +173,16 @@ VIOLATED  prefix   my.py:make   seed 3
         """\
 VIOLATED  frame   my.py:make   seed 3
   smallest schedule   1+1            2 tokens [0, 7]
+  first seen          chunk 2, row 0
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+    "step": (
+        STEP,
+        False,
+        """\
+VIOLATED  branch   my.py:make   seed 3
+  smallest schedule   1 b=a b:1      2 tokens [0, 7]
+  first wrong row     position 1     step 3 (b:1), row 0   |difference| 5.9e-01   tolerance 1.0e-12
   what                decoding in these chunks gives other rows than one full pass""",
     ),
     "more than 16 tokens": (
@@ -190,16 +209,26 @@ HOLD = (
     "{} laws hold. A fault that shows in {} of such cases or more would have been\n"
     "found with a probability of 95% or more, law by law."
 )
+FOLLOWS = """\
+Begin with schedule. What says more cannot hold before:
+  branch        implies schedule: a schedule without a fork is one of its cases
+  crop          implies schedule: a schedule without a rollback is one of its cases
+  save          implies schedule: a schedule without saving is one of its cases
+  reset         implies schedule: a schedule without a reset is one of its cases
+  programs      implies schedule: its schedules are among these"""
 SUMMARIES: list[tuple[tuple[Verdict, ...], str]] = [
     ((HOLDS, replace(HOLDS, law="frame", examples=20)), HOLD.format("2 of 2", "14.0%")),
     ((HOLDS, UNSUPPORTED), HOLD.format("1 of 2", "1.5%")),
+    ((HOLDS, NOT_OFFERED), HOLD.format("1 of 1", "1.5%")),
     ((UNSUPPORTED,), "nothing could be checked"),
     ((), "nothing could be checked"),
-    ((HOLDS, VIOLATED), "1 of 2 laws violated: schedule"),
+    ((HOLDS, replace(VIOLATED, law="frame")), "1 of 2 laws violated: frame"),
+    ((HOLDS, VIOLATED), f"1 of 2 laws violated: schedule\n{FOLLOWS}"),
     ((ERROR,), "1 of 1 laws could not be checked: frame"),
     (
         (VIOLATED, UNMOVED, ERROR, INCONCLUSIVE),
-        "2 of 4 laws violated: schedule, sensitivity; 1 of 4 laws could not be checked: frame",
+        "2 of 4 laws violated: schedule, sensitivity; 1 of 4 laws could not be checked: frame\n"
+        + FOLLOWS.replace("with schedule", "with schedule and sensitivity"),
     ),
     ((HOLDS, INCONCLUSIVE), "no law is broken, but nothing can be concluded from sensitivity"),
 ]

@@ -7,16 +7,18 @@ certification and replay can share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
+from cachecheck.protocol import CAPABILITIES
 from cachecheck.schedule import Case, Schedule
-from cachecheck.verdict import Finding, Violation
+from cachecheck.verdict import NOT_OFFERED, Finding, Violation
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Law:
         check: tries it on one case.
         least_calls: cases with fewer calls show nothing.
         everywhere: True if it must hold on every case; False if it must show on at least one.
+        needs: capabilities without which it says nothing: ids of `protocol.CAPABILITIES`,
+            ``window`` or ``max_length``.
+        operations: what its cases do besides calls on one branch; empty for plain schedules.
+            ``batch`` stands for batches and calls on them.
+        implies: laws that follow from this one, each with the reason.
     """
 
     id: str
@@ -40,6 +47,32 @@ class Law:
     check: Callable[[Guarded, Case], Finding]
     least_calls: int = 1
     everywhere: bool = True
+    needs: tuple[str, ...] = ()
+    operations: frozenset[str] = frozenset()
+    implies: Mapping[str, str] = field(default_factory=dict)
+
+    def lacking(self, decoder: Guarded) -> str | None:
+        """What ``decoder`` would have to offer for this law to say anything; None if nothing."""
+        declared = decoder.capabilities
+        for name in self.needs:
+            bound = {"window": declared.window, "max_length": declared.max_length}.get(name)
+            if bound is None and name not in declared.offers:
+                known = CAPABILITIES.get(name)
+                return f"{NOT_OFFERED}{known.members if known else name}"
+        return None
+
+    def examine(self, decoder: Guarded, case: Case) -> Finding:
+        """Try it on one case, and tell the decoder in the end that the caches are done with.
+
+        Raises:
+            Unsupported: the decoder lacks what the law needs, or refuses.
+            DecoderError: the decoder raised, or gave what cannot be used.
+        """
+        lacking = self.lacking(decoder)
+        if lacking is not None:
+            raise Unsupported(lacking)
+        with decoder.fresh() as own:
+            return self.check(own, case)
 
 
 def changed(tokens: Sequence[int], start: int, stop: int, vocab_size: int) -> list[int]:
@@ -132,3 +165,10 @@ def closeness(finding: Finding) -> float:
     if finding.tolerance:
         return finding.difference / finding.tolerance
     return float("inf") if finding.difference else 0.0
+
+
+def in_doubt(decoder: Guarded, finding: Finding) -> bool:
+    """Whether a difference beyond the tolerance may still be rounding (see tolerance.py)."""
+    broken = finding.violation
+    compared = broken is not None and broken.difference is not None
+    return compared and closeness(finding) <= decoder.doubt

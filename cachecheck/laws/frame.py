@@ -27,7 +27,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
 def _two_caches(decoder: Guarded, case: Case) -> Iterator[Finding]:
     """Two caches filled in turn, at different paces, while others come and go."""
     others = _others(decoder, case)
-    backwards = Schedule(case.schedule.chunks[::-1])
+    backwards = Schedule.of(case.schedule.chunks[::-1])
     expected, _ = feed(decoder, case.tokens, case.schedule)
     expected_others, _ = feed(decoder, others, backwards)
     comparison = Comparison(
@@ -89,7 +89,7 @@ def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> It
     start, length = case.schedule.spans[-1][0], len(case.tokens)
     most = decoder.capabilities.max_length
     more = 2 if most is None else min(2, most - length)
-    longer = Schedule((*case.schedule.chunks, *[1] * more))
+    longer = Schedule.of((*case.schedule.chunks, *[1] * more))
     others = [*case.tokens[:start], *_others(decoder, case)[start:]]
     alone, _ = feed(decoder, [*case.tokens, *[0] * more], longer)
     others_alone, _ = feed(decoder, [*others, *[0] * more], longer)

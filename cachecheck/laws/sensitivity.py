@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws.base import Law, changed, distances, feed
 from cachecheck.schedule import Case
-from cachecheck.verdict import Finding
+from cachecheck.verdict import Finding, Violation
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
@@ -27,6 +29,22 @@ def check(decoder: Guarded, case: Case) -> Finding:
     distance, share = distances(moved[-1], rows[-1], bounds)
     most = np.unravel_index(int(np.argmax(share)), share.shape)
     return Finding(float(distance[most]), float(bounds[most]))
+
+
+def unmoved(case: Case, finding: Finding) -> Finding:
+    """``finding``, in which too little moved, as a violation: for whoever has seen nothing else."""
+    spans = case.schedule.spans
+    broken = Violation(
+        law=LAW.id,
+        kind="ignored",
+        position=spans[-1][0],
+        difference=finding.difference,
+        tolerance=finding.tolerance,
+        message="changing a cached token moves no later row: the cache is not used",
+        call=len(spans),
+        row=0,
+    )
+    return replace(finding, violation=broken)
 
 
 LAW = Law(

@@ -1,22 +1,71 @@
-"""The cache: keys, values and positions per layer, as values that are never changed.
+"""The plainest cache: keys, values and positions per layer, as values that are never changed.
 
-`append` and `evict` return new caches; the arrays of one are read-only, so that a stray write
-raises instead of reaching another branch.
+`append`, `evict` and `crop` return new caches; the arrays of one are read-only, so that a stray
+write raises instead of reaching another branch. The other kinds are in `caches`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cachecheck.errors import InputError
 from cachecheck.reference.checks import check_consecutive
+from cachecheck.reference.config import Config
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats, Weights
+
+LayerState = Mapping[str, NDArray[Any]]
+"""A layer's arrays by name, the filled part alone, in order of positions."""
+
+
+class ImmutableLayer(Protocol):
+    """A layer that is a value, with what `LayeredCache` needs."""
+
+    @property
+    def length(self) -> int: ...  # noqa: D102
+    def append(self, key: Floats, value: Floats, positions: Ints) -> Self: ...  # noqa: D102
+    def evict(self, window: int | None, sinks: int) -> Self: ...  # noqa: D102
+    def crop(self, length: int) -> Self: ...  # noqa: D102
+    def state(self) -> LayerState: ...  # noqa: D102
+
+
+L = TypeVar("L", bound=ImmutableLayer)
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredCache(Generic[L]):
+    """A cache whose layers are values: nothing that was returned ever changes.
+
+    Attributes:
+        layers: one a layer of the decoder.
+        length: S, tokens seen, evicted ones included.
+        last_chunk: length of the latest call; only a wrong mask looks at it.
+        fingerprint: of the weights that made it; other weights refuse it.
+    """
+
+    layers: tuple[L, ...]
+    length: int
+    last_chunk: int
+    fingerprint: str
+
+    def keep(self, seen: Sequence[L], new: int, config: Config) -> Self:
+        """A cache of the layers in ``seen``, cut to window and sinks."""
+        layers = tuple(one.evict(config.window, config.sinks) for one in seen)
+        return replace(self, layers=layers, length=self.length + new, last_chunk=new)
+
+    def crop(self, length: int) -> Self:
+        """A cache of the first ``length`` tokens."""
+        layers = tuple(one.crop(length) for one in self.layers)
+        return replace(self, layers=layers, length=length, last_chunk=min(self.last_chunk, length))
+
+    def state(self) -> list[LayerState]:
+        """Per layer, the named arrays (the border's ``state``)."""
+        return [one.state() for one in self.layers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +75,19 @@ class LayerCache:
     key: Floats  # (G, R, D), rotated when positions are rotary
     value: Floats  # (G, R, D)
     positions: Ints  # (R,) absolute, increasing
+    length: int = -1  # S; from the last position unless given, as after a crop into the evicted
 
     def __post_init__(self) -> None:
+        if not len(self.positions) == self.key.shape[1] == self.value.shape[1]:
+            raise InputError(
+                f"{len(self.positions)} positions need as many keys and values; "
+                f"got shapes {self.key.shape} and {self.value.shape}"
+            )
         for array in (self.key, self.value, self.positions):
             array.flags.writeable = False
+        if self.length < 0:
+            last = int(self.positions[-1]) if self.positions.size else -1
+            object.__setattr__(self, "length", last + 1)
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
         """This layer with T new positions behind; the new ones must follow on.
@@ -37,17 +95,7 @@ class LayerCache:
         Raises:
             InputError: positions with a gap, or not one key and value for each.
         """
-        new = check_consecutive(positions, "new positions")
-        if self.positions.size and new[0] != self.positions[-1] + 1:
-            raise InputError(
-                f"new positions must go on at {self.positions[-1] + 1}, the cache's next; "
-                f"got {new[0]}"
-            )
-        if key.shape != value.shape or key.shape[1] != len(new):
-            raise InputError(
-                f"{len(new)} positions need as many keys and values; "
-                f"got shapes {key.shape} and {value.shape}"
-            )
+        new = check_follows(key, value, positions, self.length)
         return LayerCache(
             np.concatenate([self.key, key], axis=1),  # (G, R+T, D)
             np.concatenate([self.value, value], axis=1),  # (G, R+T, D)
@@ -62,9 +110,18 @@ class LayerCache:
         """
         if window is None:
             return self
-        last = self.positions[-1]
-        keep = (self.positions > last - window) | (self.positions < sinks)  # (R,)
-        return LayerCache(self.key[:, keep], self.value[:, keep], self.positions[keep])
+        return self._select(retained(self.positions, self.length, window, sinks), self.length)
+
+    def crop(self, length: int) -> LayerCache:
+        """This layer without the positions from ``length`` on."""
+        return self._select(self.positions < length, length)
+
+    def _select(self, keep: NDArray[np.bool_], length: int) -> LayerCache:
+        return LayerCache(self.key[:, keep], self.value[:, keep], self.positions[keep], length)
+
+    def state(self) -> LayerState:
+        """The three arrays by name."""
+        return {"key": self.key, "value": self.value, "positions": self.positions}
 
     @property
     def payload(self) -> int:
@@ -72,32 +129,13 @@ class LayerCache:
         return self.key.nbytes + self.value.nbytes
 
 
-@dataclass(frozen=True, eq=False)
-class Cache:
-    """A decoder's memory of the tokens so far.
-
-    Attributes:
-        layers: one `LayerCache` a layer.
-        length: S, tokens seen, evicted ones included.
-        last_chunk: length of the latest call; only a wrong mask looks at it.
-        fingerprint: of the weights that made it; other weights refuse it.
-    """
-
-    layers: tuple[LayerCache, ...]
-    length: int
-    last_chunk: int
-    fingerprint: str
+class Cache(LayeredCache[LayerCache]):
+    """A decoder's memory of the tokens so far, copied whenever something is appended."""
 
     @property
     def payload(self) -> int:
         """Bytes of all retained key and value arrays."""
         return sum(layer.payload for layer in self.layers)
-
-    def state(self) -> list[Mapping[str, NDArray[Any]]]:
-        """Per layer, the named arrays (the border's ``state``)."""
-        return [
-            {"key": one.key, "value": one.value, "positions": one.positions} for one in self.layers
-        ]
 
 
 def new_cache(weights: Weights) -> Cache:
@@ -111,22 +149,23 @@ def new_cache(weights: Weights) -> Cache:
     return Cache(layers, 0, 0, weights.fingerprint)
 
 
-def check_cache(cache: Any, weights: Weights) -> Cache:
-    """``cache`` if these weights made it and it is whole.
+def retained(positions: Ints, length: int, window: int, sinks: int) -> NDArray[np.bool_]:
+    """Which of (R,) ``positions`` a windowed cache of ``length`` tokens keeps."""
+    return (positions >= length - window) | (positions < sinks)
+
+
+def check_follows(key: Floats, value: Floats, positions: Ints, length: int) -> Ints:
+    """``positions`` if they go on at ``length`` and have one key and value each.
 
     Raises:
-        InputError: not a cache, made by other weights, or layers that disagree on the length.
+        InputError: positions with a gap, or another number of keys or values.
     """
-    if not isinstance(cache, Cache):
-        raise InputError(f"expected a reference Cache; got {type(cache).__name__}")
-    if cache.fingerprint != weights.fingerprint:
-        raise InputError("this cache was filled by another decoder; its rows would be wrong")
-    if len(cache.layers) != weights.config.layers:
-        raise InputError(f"expected {weights.config.layers} cached layers; got {len(cache.layers)}")
-    for number, layer in enumerate(cache.layers):
-        seen = int(layer.positions[-1]) + 1 if layer.positions.size else 0
-        if seen != cache.length or layer.key.shape[1] != len(layer.positions):
-            raise InputError(
-                f"layer {number} of the cache holds {seen} tokens, the cache {cache.length}"
-            )
-    return cache
+    new = check_consecutive(positions, "new positions")
+    if new[0] != length:
+        raise InputError(f"new positions must go on at {length}, the cache's next; got {new[0]}")
+    if key.shape != value.shape or key.shape[1] != len(new):
+        raise InputError(
+            f"{len(new)} positions need as many keys and values; "
+            f"got shapes {key.shape} and {value.shape}"
+        )
+    return new

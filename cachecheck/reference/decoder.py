@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cachecheck.reference.cache import Cache, new_cache
+from cachecheck.reference.cache import Cache, LayerCache, LayerState, new_cache
 from cachecheck.reference.config import FROZEN, Config
-from cachecheck.reference.extend import extend
-from cachecheck.reference.full import full
 from cachecheck.reference.masks import MaskRule, offset_mask
-from cachecheck.reference.weights import Floats, draw_weights
+from cachecheck.reference.stored import StoredDecoder
+from cachecheck.reference.weights import Weights
 
 
-class ReferenceDecoder:
+class Copying:
+    """The storage of `ReferenceDecoder`: immutable arrays, copied whenever something is added."""
+
+    cache_type = Cache
+    evicts = True
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+
+    def new(self) -> Cache:
+        """Empty layers."""
+        return new_cache(self.weights)
+
+    def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> Cache:
+        """The saved arrays as they are."""
+        kept = tuple(
+            LayerCache(one["key"], one["value"], one["positions"], length) for one in layers
+        )
+        return Cache(kept, length, last_chunk, self.weights.fingerprint)
+
+
+class ReferenceDecoder(StoredDecoder[Cache]):
     """``vocab_size``, ``full``, ``new_cache`` and ``extend`` over one set of weights.
 
     Args:
@@ -25,39 +43,10 @@ class ReferenceDecoder:
         mask_rule: of the cached path alone; a wrong mask makes a decoder that the laws must catch.
     """
 
-    mutates_cache = False
-
     def __init__(
         self, config: Config = FROZEN, *, seed: int = 0, mask_rule: MaskRule = offset_mask
     ) -> None:
-        self.config = config
-        self.seed = seed
-        self.weights = draw_weights(config, seed)
-        self.mask_rule = mask_rule
-        self.vocab_size = config.vocab_size
-        self.window = config.window
-        self.max_length = config.max_length
-        self.dtype = config.dtype
-
-    def __repr__(self) -> str:
-        return f"ReferenceDecoder({self.config}, seed={self.seed})"
-
-    def full(self, tokens: Any) -> Floats:
-        """(T,) integers -> (T, width) or (T, V), no cache involved."""
-        return full(self.weights, tokens).rows
-
-    def new_cache(self) -> Cache:
-        """The cache of no tokens."""
-        return new_cache(self.weights)
-
-    def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
-        """The chunk's rows (T, width) and the cache that holds it too."""
-        trace, after = extend(self.weights, tokens, cache, mask_rule=self.mask_rule)
-        return trace.rows, after
-
-    def state(self, cache: Cache) -> list[Mapping[str, NDArray[Any]]]:
-        """Per layer, the cached arrays by name."""
-        return cache.state()
+        super().__init__(config, Copying, seed=seed, mask_rule=mask_rule)
 
 
 def reference(seed: int) -> ReferenceDecoder:

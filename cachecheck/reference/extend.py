@@ -1,37 +1,91 @@
-"""The cached pass: only new tokens are projected, and they attend over cache and chunk."""
+"""The cached pass: only new tokens are projected, and they attend over cache and chunk.
+
+Every kind of cache shares it. It asks each layer for what the chunk's rows attend over
+(`Layer.append`, which changes nothing that anybody can see) and hands the answers back when all
+layers have succeeded (`AnyCache.keep`, which may write in place). A call that is refused halfway
+therefore leaves the cache as it was.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from cachecheck.errors import InputError
 from cachecheck.reference.attention import attention
-from cachecheck.reference.cache import Cache, check_cache
+from cachecheck.reference.cache import LayerState
 from cachecheck.reference.checks import as_integers, check_fits, check_tokens
+from cachecheck.reference.config import Config
 from cachecheck.reference.layers import Trace, finish, normalise, project, read_out, score_bias
 from cachecheck.reference.masks import MaskRule, offset_mask
 from cachecheck.reference.positions import Ints, embed
-from cachecheck.reference.weights import Weights
+from cachecheck.reference.weights import Floats, Weights
 from cachecheck.reference.work import Work
+
+
+class Seen(Protocol):
+    """What the rows of a chunk attend over: the past and the chunk itself."""
+
+    @property
+    def key(self) -> Floats: ...  # noqa: D102 - (G, R, D)
+    @property
+    def value(self) -> Floats: ...  # noqa: D102 - (G, R, D)
+    @property
+    def positions(self) -> Ints: ...  # noqa: D102 - (R,) absolute, increasing
+
+
+class Layer(Protocol):
+    """What one layer remembers of the ``length`` tokens so far."""
+
+    @property
+    def length(self) -> int: ...  # noqa: D102
+
+    def append(self, key: Floats, value: Floats, positions: Ints) -> Seen:
+        """Past and chunk together; (G, T, D) keys and values of (T,) positions that follow on."""
+
+
+class AnyCache(Protocol):
+    """A cache of any kind, as the forward pass and the decoder use it."""
+
+    @property
+    def layers(self) -> Sequence[Layer]: ...  # noqa: D102
+    @property
+    def length(self) -> int: ...  # noqa: D102 - S, evicted tokens included
+    @property
+    def last_chunk(self) -> int: ...  # noqa: D102 - only a wrong mask looks at it
+    @property
+    def fingerprint(self) -> str: ...  # noqa: D102 - of the weights that made it
+
+    def keep(self, seen: Sequence[Any], new: int, config: Config) -> Self:
+        """The cache with ``new`` more tokens, from what `Layer.append` gave for each layer."""
+
+    def crop(self, length: int) -> Self:
+        """The first ``length`` tokens alone; the decoder has checked that they are retained."""
+
+    def state(self) -> list[LayerState]:
+        """Per layer, the filled part by name, in order of positions."""
+
+
+C = TypeVar("C", bound=AnyCache)
 
 
 def extend(
     weights: Weights,
     tokens: Any,
-    cache: Cache,
+    cache: C,
     *,
     mask_rule: MaskRule = offset_mask,
     input_positions: Any = None,
     work: Work | None = None,
-) -> tuple[Trace, Cache]:
-    """Process one chunk of new tokens after those in ``cache``, which is left as it was.
+) -> tuple[Trace, C]:
+    """Process one chunk of new tokens after those in ``cache``.
 
     Args:
         weights: the ones that filled the cache.
         tokens: (T,) integers in [0, V), the chunk.
-        cache: S tokens so far; R of them retained.
+        cache: S tokens so far; R of them retained. A kind that mutates writes into it last of all.
         mask_rule: `offset_mask`, or a wrong one to see what it does.
         input_positions: (T,) positions for the inputs alone, where a fault is wanted; the mask
             and the cache keep the true ones.
@@ -51,7 +105,7 @@ def extend(
     check_fits(cache.length + len(ids), config)
     places = cache.length + np.arange(len(ids))  # (T,)
     inputs = _input_positions(input_positions, places)  # (T,)
-    hidden, probabilities, kept = [], [], []
+    hidden, probabilities, attended = [], [], []
     with np.errstate(invalid="raise", over="raise", divide="raise"):
         x = embed(weights, ids, inputs)  # (T, width)
         for layer, past in zip(weights.layers, cache.layers, strict=True):
@@ -72,9 +126,9 @@ def extend(
             x = finish(x, mixed, layer, config)  # (T, width)
             hidden.append(x)
             probabilities.append(weighting)
-            kept.append(seen.evict(config.window, config.sinks))
+            attended.append(seen)
         rows = read_out(x, weights)  # (T, width) or (T, V)
-    after = Cache(tuple(kept), cache.length + len(ids), len(ids), cache.fingerprint)
+    after = cache.keep(attended, len(ids), config)
     return Trace(rows, np.stack(hidden), tuple(probabilities)), after
 
 
@@ -87,3 +141,22 @@ def _input_positions(given: Any, places: Ints) -> Ints:
             f"expected {len(places)} input positions >= 0, one a token; got {inputs.tolist()}"
         )
     return inputs
+
+
+def check_cache(cache: Any, weights: Weights) -> None:
+    """Refuse a cache that these weights did not make or that is not whole.
+
+    Raises:
+        InputError: not a cache, made by other weights, or layers that disagree on the length.
+    """
+    if not hasattr(cache, "fingerprint"):
+        raise InputError(f"expected a reference Cache; got {type(cache).__name__}")
+    if cache.fingerprint != weights.fingerprint:
+        raise InputError("this cache was filled by another decoder; its rows would be wrong")
+    if len(cache.layers) != weights.config.layers:
+        raise InputError(f"expected {weights.config.layers} cached layers; got {len(cache.layers)}")
+    for number, layer in enumerate(cache.layers):
+        if layer.length != cache.length:
+            raise InputError(
+                f"layer {number} of the cache holds {layer.length} tokens, the cache {cache.length}"
+            )

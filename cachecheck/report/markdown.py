@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cachecheck.laws import LAWS
+from cachecheck.protocol import CAPABILITIES
+from cachecheck.reference.caches import CACHE_KINDS
 from cachecheck.reference.masks import WRONG_MASKS
+from cachecheck.report.laws import needs
+from cachecheck.schedule import NOTATION
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -15,10 +19,27 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def tables() -> dict[str, str]:
     """Each generated table by the name of its place in the README."""
-    laws = ((f"`{law.id}`", law.statement, law.reason, law.not_claimed) for law in LAWS.values())
+    laws = (
+        (
+            f"`{law.id}`",
+            law.statement,
+            law.reason,
+            law.not_claimed,
+            f"`{needs(law)}`" if law.needs else "",
+            ", ".join(f"`{name}`" for name in law.implies),
+        )
+        for law in LAWS.values()
+    )
+    members = ((f"`{one.members}`", one.meaning) for one in CAPABILITIES.values())
+    caches = ((f"`reference:{name}`", described) for name, described in CACHE_KINDS.items())
     masks = ((f"`{wrong.name}`", wrong.symptom) for wrong in WRONG_MASKS.values())
     return {
-        "laws": _table(("law", "what must hold", "why", "what it does not claim"), laws),
+        "laws": _table(
+            ("law", "what must hold", "why", "what it does not claim", "needs", "implies"), laws
+        ),
+        "notation": f"```text\n{NOTATION}\n```",
+        "members": _table(("member", "meaning"), members),
+        "caches": _table(("target", "kind of cache"), caches),
         "wrong masks": _table(("name", "what is wrong"), masks),
     }
 

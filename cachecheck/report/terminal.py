@@ -13,7 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cachecheck import __version__
-from cachecheck.verdict import Answer, Verdict
+from cachecheck.laws import LAWS, implied, weakest
+from cachecheck.schedule import Schedule
+from cachecheck.schedule.notation import write
+from cachecheck.verdict import NOT_OFFERED, Answer, Verdict, Violation
 
 STYLES = {
     Answer.HOLDS: "green",
@@ -41,6 +44,8 @@ def law_table(verdicts: Sequence[Verdict]) -> Table:
     for heading in ("examples", "largest difference", "tolerance", "seconds"):
         table.add_column(heading, justify="right")
     for verdict in verdicts:
+        if _not_offered(verdict):
+            continue  # named below the table: most decoders offer few of all
         table.add_row(
             verdict.law,
             Text(verdict.answer.value, STYLES[verdict.answer]),
@@ -61,12 +66,14 @@ def failure_block(verdict: Verdict, target: str, saved: Path | None) -> str:
         shown = ", ".join(map(str, verdict.tokens[:_TOKENS_SHOWN]))
         more = ", ..." if count > _TOKENS_SHOWN else ""
         plural = "token" if count == 1 else "tokens"
-        lines.append(
-            _line("smallest schedule", f"{verdict.schedule:<14} {count} {plural} [{shown}{more}]")
-        )
+        label = "smallest schedule" if verdict.shrunk else "schedule"
+        width = max(14, len(verdict.schedule) + 2)
+        lines.append(_line(label, f"{verdict.schedule:<{width}} {count} {plural} [{shown}{more}]"))
     broken = verdict.violation
+    if broken is not None and broken.position is None and broken.call is not None:
+        lines.append(_line("first seen", _place(broken, verdict.schedule)))
     if broken is not None and broken.position is not None:
-        place = "full pass" if broken.call is None else f"chunk {broken.call}, row {broken.row}"
+        place = _place(broken, verdict.schedule)
         lines.append(
             _line(
                 "unmoved row" if broken.difference == 0 else "first wrong row",
@@ -80,6 +87,25 @@ def failure_block(verdict: Verdict, target: str, saved: Path | None) -> str:
     return "\n".join(lines)
 
 
+def _place(broken: Violation, schedule: str | None) -> str:
+    """The call that gave the row: a chunk of a plain schedule, else a step."""
+    if broken.call is None:
+        return "full pass"
+    parsed = Schedule.parse(schedule or "1")
+    row = "" if broken.row is None else f", row {broken.row}"
+    if parsed.plain:
+        return f"chunk {broken.call}{row}"
+    # A law may make calls of its own after the schedule's.
+    step = parsed.steps[broken.call - 1 : broken.call]
+    shown = f" ({write(step)})" if step else ""
+    return f"step {broken.call}{shown}{row}"
+
+
+def _not_offered(verdict: Verdict) -> bool:
+    """Whether the decoder simply lacks what the law is about."""
+    return verdict.answer is Answer.UNSUPPORTED and verdict.message.startswith(NOT_OFFERED)
+
+
 def _line(label: str, text: str) -> str:
     return f"  {label:<19} {text}"
 
@@ -87,13 +113,14 @@ def _line(label: str, text: str) -> str:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """What the verdicts amount to, with a number for how sure that is."""
     answers = [verdict.answer for verdict in verdicts]
+    checked = [verdict for verdict in verdicts if not _not_offered(verdict)]
     parts = []
     for answer, text in ((Answer.VIOLATED, "violated"), (Answer.ERROR, "could not be checked")):
         named = [verdict.law for verdict in verdicts if verdict.answer is answer]
         if named:
-            parts.append(f"{len(named)} of {len(verdicts)} laws {text}: {', '.join(named)}")
+            parts.append(f"{len(named)} of {len(checked)} laws {text}: {', '.join(named)}")
     if parts:
-        return "; ".join(parts)
+        return "; ".join(parts) + _consequences(verdicts)
     if Answer.INCONCLUSIVE in answers:
         unsure = [v.law for v in verdicts if v.answer is Answer.INCONCLUSIVE]
         return f"no law is broken, but nothing can be concluded from {', '.join(unsure)}"
@@ -103,39 +130,84 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     examples = min(v.examples for v in held)
     rate = math.ceil(1000 * (1 - 0.05 ** (1 / examples))) / 1000  # rounded up: never too bold
     return (
-        f"{len(held)} of {len(verdicts)} laws hold. A fault that shows in {rate:.1%} of such cases "
+        f"{len(held)} of {len(checked)} laws hold. A fault that shows in {rate:.1%} of such cases "
         "or more would have been\nfound with a probability of 95% or more, law by law."
     )
 
 
-def heading(target: str, seed: int, examples: int) -> str:
-    """What is under test, and with what: enough to repeat the run."""
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "hypothesis", "pytest"))
+def _consequences(verdicts: Sequence[Verdict]) -> str:
+    """Which broken law to look at first, and what cannot hold while it is broken."""
+    broken = [verdict.law for verdict in verdicts if verdict.answer is Answer.VIOLATED]
+    idle = {verdict.law for verdict in verdicts if verdict.answer is Answer.UNSUPPORTED}
+    follows = [law for law in LAWS if law not in idle and implied(LAWS, law) & set(broken)]
+    if not follows:
+        return ""
+    first = " and ".join(weakest(LAWS, broken))
+    lines = [f"Begin with {first}. What says more cannot hold before:"]
+    return "\n".join(["", *lines, *(f"  {law:<13} {_reason(law, broken)}" for law in follows)])
+
+
+def _reason(law: str, broken: Sequence[str]) -> str:
+    """Why ``law`` cannot hold: the law it implies that is broken, or leads to one."""
+    for weaker, reason in LAWS[law].implies.items():
+        if weaker in broken or implied(LAWS, weaker) & set(broken):
+            return f"implies {weaker}: {reason}"
+    return ""
+
+
+def versions() -> dict[str, str]:
+    """Of what a run depends on."""
     python = ".".join(map(str, sys.version_info[:3]))
-    return (
-        f"{target}   seed {seed}, {examples} examples a law\n"
-        f"cachecheck {__version__}, Python {python}, {versions}\n"
-    )
+    named = {name: version(name) for name in ("numpy", "hypothesis", "pytest")}
+    return {"cachecheck": __version__, "Python": python, **named}
+
+
+def heading(target: str, seed: int, amount: str) -> str:
+    """What is under test, and with what: enough to repeat the run."""
+    named = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return f"{target}   seed {seed}, {amount}\n{named}\n"
 
 
 def print_report(
     console: Console, verdicts: Sequence[Verdict], target: str, saved: dict[str, Path]
 ) -> None:
     """The table, a block for each failure, other messages, and what it amounts to."""
-    console.print(law_table(verdicts))
+    nothing = {verdict.message for verdict in verdicts if not verdict.examples}
+    if len(nothing) > 1 or any(verdict.examples for verdict in verdicts):
+        console.print(law_table(verdicts))  # not where all laws have one and the same line to say
     told: set[str] = set()
     for verdict in verdicts:
+        if verdict.schedule is not None and _shown_before(verdict, verdicts):
+            continue
         if verdict.schedule is not None:
             console.print()
             print_plain(console, failure_block(verdict, target, saved.get(verdict.law)))
-        elif verdict.message and verdict.message not in told:
+        elif verdict.message and verdict.message not in told and not _not_offered(verdict):
             told.add(verdict.message)  # a wrong adapter fails every law with the same line
             console.print()
             print_plain(
                 console, f"{verdict.answer.value}  {_laws(verdict, verdicts)}{verdict.message}"
             )
+    lacking = [verdict.law for verdict in verdicts if _not_offered(verdict)]
+    if lacking:
+        console.print()
+        print_plain(console, f"UNSUPPORTED  {', '.join(lacking)}   not offered by this decoder")
     console.print()
     print_plain(console, summary(verdicts))
+
+
+def _shown_before(verdict: Verdict, verdicts: Sequence[Verdict]) -> bool:
+    """Whether a law that follows from this one is broken by the same case."""
+    if verdict.answer is not Answer.VIOLATED:
+        return False
+    weaker = implied(LAWS, verdict.law)
+    case = (verdict.schedule, verdict.tokens, verdict.decoder_seed)
+    return any(
+        one.law in weaker
+        and one.answer is Answer.VIOLATED
+        and (one.schedule, one.tokens, one.decoder_seed) == case
+        for one in verdicts
+    )
 
 
 def _laws(verdict: Verdict, verdicts: Sequence[Verdict]) -> str:

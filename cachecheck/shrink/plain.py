@@ -1,50 +1,19 @@
-"""Smaller cases that still fail.
-
-Hypothesis shrinks what it drew, in the order in which it was drawn; dropping a token from the
-middle while a cut moves along is not among its moves, and some failures stay too large. These moves
-know what a schedule is: on the wrong masks they reach the same schedules with half the calls.
-"""
+"""Smaller plain schedules: one sequence cut into chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 from cachecheck.schedule import Case
 
 
-def size_of(case: Case) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
-    """What makes a case smaller: fewer tokens, then fewer calls, earlier cuts, lower tokens."""
-    return len(case.tokens), len(case.schedule.chunks), case.schedule.chunks, case.tokens
-
-
-def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -> Case:
-    """The smallest case, by `size_of`, reachable by single steps that each keep failing.
+def smaller(case: Case) -> Iterator[Case]:
+    """Cases one step below a plain one, the boldest steps first.
 
     Steps: drop a chunk, shorten one or two neighbours, drop a token, merge two neighbours, move a
     cut, lower a token.
-
-    Args:
-        case: one that fails.
-        fails: whether a case fails in the same way. Called on smaller cases only, each one once.
-        least_calls: cases with fewer calls are not tried.
     """
-    tried = {case}
-    improved = True
-    while improved:
-        improved = False
-        for candidate in _smaller(case):
-            if candidate in tried or len(candidate.schedule.chunks) < least_calls:
-                continue
-            tried.add(candidate)
-            if fails(candidate):
-                case, improved = candidate, True
-                break
-    return case
-
-
-def _smaller(case: Case) -> Iterator[Case]:
-    """Cases one step below, the boldest steps first."""
     steps = (_drop_chunk, _shorten, _drop_token, _shorten_both, _merge, _move_cut, _lower)
     return chain.from_iterable(step(case) for step in steps)
 
@@ -106,5 +75,5 @@ def _move_cut(case: Case) -> Iterator[Case]:
 def _lower(case: Case) -> Iterator[Case]:
     tokens = case.tokens
     for at, token in enumerate(tokens):
-        for lower in sorted({0, 1, token - 1} & set(range(token))):
+        for lower in sorted({low for low in (0, 1, token // 2, token - 1) if 0 <= low < token}):
             yield Case.of((*tokens[:at], lower, *tokens[at + 1 :]), case.schedule.chunks)

@@ -1,0 +1,242 @@
+"""Every program of cache operations up to a size, the smallest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from cachecheck.certify.certificate import Certificate
+from cachecheck.errors import DecoderError, InputError, Unsupported
+from cachecheck.guard import Guarded
+from cachecheck.laws import Law
+from cachecheck.laws.base import closeness, in_doubt
+from cachecheck.schedule import (
+    FIRST,
+    Append,
+    Case,
+    Crop,
+    Fork,
+    Ledger,
+    Merge,
+    New,
+    Release,
+    Reorder,
+    Reset,
+    Save,
+    Schedule,
+    Step,
+    branch_name,
+)
+from cachecheck.schedule.steps import key_of
+from cachecheck.verdict import Answer, Finding, Violation
+
+ROWS = 2
+"""Rows of a new batch, at most: what goes wrong between rows does so between two."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which programs: those of ``operations`` with at most so many tokens and steps.
+
+    Attributes:
+        operations: names of `OPERATIONS`, and ``batch``.
+        tokens: appended in all.
+        steps: calls and operations together.
+        single: whether there are branches of one sequence; else batches alone.
+        bare_end: whether a program may end with an operation, for what shows without rows.
+    """
+
+    operations: frozenset[str]
+    tokens: int
+    steps: int
+    single: bool = True
+    bare_end: bool = False
+
+
+def programs_up_to(scope: Scope) -> Iterator[Schedule]:
+    """Every such program, in the order of ``shrink.size_of``."""
+    for tokens in range(1, scope.tokens + 1):
+        for count in range(1, scope.steps + 1):
+            yield from map(Schedule, _continued((), Ledger(), tokens, count, scope))
+
+
+def _continued(
+    done: tuple[Step, ...], ledger: Ledger, tokens: int, count: int, scope: Scope
+) -> Iterator[tuple[Step, ...]]:
+    """``done`` with ``count`` more steps that append ``tokens`` tokens."""
+    if count == 0:
+        if tokens == 0 and any(isinstance(step, Append) for step in done):
+            yield done
+        return
+    last = count == 1 and not scope.bare_end
+    if tokens == 0 and not scope.bare_end:
+        return
+    for step in sorted(_possible(ledger, tokens, scope), key=key_of):
+        appended = sum(step.sizes) if isinstance(step, Append) else 0
+        if last and appended != tokens:
+            continue
+        ahead = Ledger(dict(ledger.live), set(ledger.ended))
+        ahead.apply(step, (0,) * appended)
+        yield from _continued((*done, step), ahead, tokens - appended, count - 1, scope)
+
+
+def _possible(ledger: Ledger, tokens: int, scope: Scope) -> Iterator[Step]:
+    """Every step that fits and may change something."""
+    fresh = branch_name(len(ledger.live) + len(ledger.ended))
+    can = scope.operations
+    if "new" in can and scope.single:
+        yield New(fresh)
+    if "batch" in can:
+        yield from (New(fresh, rows) for rows in range(1, ROWS + 1))
+    for name, branch in ledger.live.items():
+        if name == FIRST and not scope.single:
+            continue
+        yield from _calls(name, len(branch.rows), tokens)
+        if "fork" in can:
+            yield Fork(fresh, name)
+        if "release" in can:
+            yield Release(name)
+        if branch.batch:
+            yield from _on_batch(name, fresh, ledger, can)
+        else:
+            yield from _on_single(name, branch.length, can)
+
+
+def _calls(name: str, rows: int, tokens: int) -> Iterator[Step]:
+    for sizes in product(range(1, tokens + 1), repeat=rows):
+        if sum(sizes) <= tokens:
+            yield Append(name, sizes)
+
+
+def _on_single(name: str, length: int, can: Collection[str]) -> Iterator[Step]:
+    if "crop" in can:
+        yield from (Crop(name, left) for left in range(1, length + 1))
+    if "save" in can:
+        yield Save(name)
+    if "reset" in can:
+        yield Reset(name)
+
+
+def _on_batch(name: str, fresh: str, ledger: Ledger, can: Collection[str]) -> Iterator[Step]:
+    count = len(ledger.live[name].rows)
+    for size in range(1, ROWS + 1):
+        for rows in product(range(count), repeat=size):
+            if "reorder" in can and rows != tuple(range(count)):
+                yield Reorder(name, rows)
+            if "split" in can:
+                yield Fork(fresh, name, rows)
+    if "merge" in can:
+        for other, branch in ledger.live.items():
+            if branch.batch and other != name:
+                yield Merge(fresh, (name, other))
+
+
+def certify_programs(
+    decoder: Guarded,
+    law: Law,
+    *,
+    tokens: int,
+    steps: int,
+    on_program: Callable[[int], None] = lambda _count: None,
+) -> Certificate:
+    """Try ``law`` on every program of its operations with at most so many tokens and steps.
+
+    Args:
+        decoder: to be checked.
+        law: one with operations.
+        tokens: appended in all, at most.
+        steps: calls and operations together, at most.
+        on_program: called with the number of programs tried so far.
+
+    Raises:
+        InputError: a law without operations.
+        Unsupported: the decoder lacks what the law needs.
+        DecoderError: the decoder raised, or gave what cannot be used.
+    """
+    if not law.operations:
+        raise InputError(f"{law.id} is about calls alone; give --law schedule")
+    if tokens < 1 or steps < 1:
+        raise InputError(f"expected at least 1 token and 1 step; got {tokens} and {steps}")
+    lacking = law.lacking(decoder)
+    if lacking is not None:
+        raise Unsupported(lacking)
+    scope = _scope(decoder, law, tokens, steps)
+    run, before = _Run(decoder, law), decoder.calls
+    # From 1: a pad is often token 0, and before a real 0 it would change nothing.
+    ids = tuple(at % decoder.vocab_size for at in range(1, tokens + 1))
+    room = decoder.capabilities.max_length
+    for schedule in programs_up_to(scope):
+        if room is not None and schedule.longest > room:
+            continue
+        on_program(run.count + 1)
+        case = Case(ids[: schedule.length], schedule)
+        violation = run.violation(case)
+        if violation is not None:
+            smaller = f"None of the {run.count - 1:,} smaller ones of its kind fails."
+            found = run.certificate(Answer.VIOLATED, decoder.calls - before, smaller)
+            return replace(found, schedule=str(schedule), tokens=case.tokens, violation=violation)
+    if run.refusals and len(run.refusals) == run.count:
+        raise Unsupported(run.refusals[0])
+    answer = Answer.HOLDS if run.doubtful is None else Answer.INCONCLUSIVE
+    line = (
+        f"Each of the {run.count:,} programs of {', '.join(sorted(scope.operations))} with at "
+        f"most {tokens} tokens and {steps} steps was run"
+    )
+    if "batch" in scope.operations:
+        line += f", batches made with at most {ROWS} rows"
+    line += "."
+    return run.certificate(answer, decoder.calls - before, line)
+
+
+class _Run:
+    """Programs tried on one law, and what came of them."""
+
+    def __init__(self, decoder: Guarded, law: Law) -> None:
+        self.decoder, self.law = decoder, law
+        self.count = 0
+        self.refusals: list[str] = []
+        self.closest = Finding(0.0, 0.0)
+        self.doubtful: Finding | None = None
+
+    def violation(self, case: Case) -> Violation | None:
+        """Try one; what is clearly wrong with it."""
+        self.count += 1
+        try:
+            finding = self.law.examine(self.decoder, case)
+        except Unsupported as refusal:
+            self.refusals.append(str(refusal))
+            return None
+        except DecoderError as error:
+            raise DecoderError(f"on {case.schedule}: {error}") from error
+        self.closest = max(self.closest, finding, key=closeness)
+        if in_doubt(self.decoder, finding):
+            self.doubtful = self.doubtful or finding
+            return None
+        return finding.violation
+
+    def certificate(self, answer: Answer, calls: int, line: str) -> Certificate:
+        """What they amount to."""
+        count = len(self.refusals)
+        left = (f"{count:,} were refused: {self.refusals[0]}",) if count else ()
+        return Certificate(
+            law=self.law.id,
+            answer=answer,
+            method="enumeration",
+            covered=self.count,
+            calls=calls,
+            proves=(line, *left),
+            largest_difference=(self.doubtful or self.closest).difference,
+        )
+
+
+def _scope(decoder: Guarded, law: Law, tokens: int, steps: int) -> Scope:
+    batches = bool(law.operations & {"batch"})
+    offers = decoder.performable
+    return Scope(
+        operations=law.operations & offers,
+        tokens=tokens,
+        steps=steps,
+        single=not batches or bool(law.operations & {"crop", "save", "reset", "new"}),
+        bare_end="check_invariants" in decoder.capabilities.offers and "release" in law.operations,
+    )

@@ -1,0 +1,217 @@
+"""Every partition of a sequence, by induction over transitions between states.
+
+The canonical state at i is that of one call with the first i tokens. If every call from the
+canonical state at i to j gives the right rows *and* the canonical state at j, then so does every
+sequence of such calls: N(N+1)/2 calls cover all 2^(N-1) partitions. States are equal up to
+rounding only, so what rounding adds up to is measured on the longest road, a token a call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cachecheck.certify.certificate import Certificate, NotCanonicalError
+from cachecheck.certify.oracle import Oracle
+from cachecheck.certify.states import state_distance
+from cachecheck.errors import Unsupported
+from cachecheck.guard import Snapshot
+from cachecheck.laws.base import changed
+from cachecheck.schedule import Case, Schedule
+from cachecheck.verdict import Answer, Violation
+
+METHOD = "induction over transitions between states"
+_MINIMAL = (
+    "Every call that ends before gives the right rows and the canonical state: so no schedule of "
+    "fewer tokens fails, nor one of as many in fewer calls."
+)
+
+
+class Induction:
+    """The canonical states of one sequence, and the transitions between them."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle, self.decoder = oracle, oracle.decoder
+        self.caches: list[Any] = [self.decoder.new_cache()]
+        self.states: list[Snapshot] = [self._state(self.caches[0])]
+        self.failed: tuple[tuple[int, ...], Violation] | None = None
+        self.rolls_back = "crop" in self.decoder.capabilities.offers
+        self.rollbacks = self.refused = 0
+        self.not_covered: str | None = None  # why rollbacks are not
+        self.broken: tuple[Case, Violation] | None = None  # a rollback and the row after it
+        self.largest = 0.0
+
+    def run(self) -> None:
+        """All transitions by where they end, so that the first that fails is the smallest.
+
+        Raises:
+            NotCanonicalError: a state depends on how the tokens were cut.
+        """
+        for stop in range(1, len(self.oracle.tokens) + 1):
+            for start in range(stop):
+                if self._fails(start, stop):
+                    return
+            if self.rolls_back:
+                self._roll_back(stop)
+        if self.rolls_back:
+            self._roll_back_others()
+
+    def _fails(self, start: int, stop: int) -> bool:
+        chunks = (stop,) if start == 0 else (start, stop - start)
+        own = self.decoder.fork(self.caches[start])
+        finding, after = self.oracle.extend(start, stop, own, len(chunks))
+        if finding.violation is not None:
+            self.failed = (chunks, finding.violation)
+            return True
+        if start == 0:
+            self.caches.append(after)
+            self.states.append(self._state(after))
+        else:
+            self._compare(after, stop, f"after {Schedule.of(chunks)}")
+            self.decoder.release(after)
+        if self._state(self.caches[start]) != self.states[start]:
+            raise NotCanonicalError("going on from a fork changes the cache it was forked from")
+        return False
+
+    def _roll_back(self, stop: int) -> None:
+        """From the state at ``stop`` back to each shorter one."""
+        for start in range(1, stop):
+            fed = self.oracle.tokens[:stop]
+            self._crop(self.decoder.fork(self.caches[stop]), start, str(stop), fed)
+
+    def _roll_back_others(self) -> None:
+        """From what other tokens led to, back to where they began."""
+        last = len(self.oracle.tokens)
+        others = changed(self.oracle.tokens, 0, last, self.decoder.vocab_size)
+        for start in range(1, last):
+            own = self.decoder.fork(self.caches[start])
+            _, other = self.decoder.extend(others[start:], own)
+            self.oracle.calls += 1
+            fed = (*self.oracle.tokens[:start], *others[start:])
+            self._crop(other, start, f"{start}+{last - start}", fed)
+
+    def _crop(self, cache: Any, length: int, calls: str, fed: tuple[int, ...]) -> None:
+        """Roll back to ``length``: the state must be canonical, and so must the next row."""
+        try:
+            back = self.decoder.crop(cache, length)
+        except Unsupported:
+            self.refused += 1
+            return
+        self.oracle.calls += 1
+        self.rollbacks += 1
+        try:
+            self._compare(back, length, f"after {calls} crop{length}")
+        except NotCanonicalError as error:
+            self.not_covered = self.not_covered or str(error)
+        # One call more, since the state may not show all that a rollback leaves behind.
+        finding, _ = self.oracle.extend(length, length + 1, back, 2)
+        if finding.violation is not None and self.broken is None:
+            case = Case(
+                (*fed, self.oracle.tokens[length]), Schedule.parse(f"{calls} crop{length} 1")
+            )
+            place = len(case.schedule.steps)
+            self.broken = (case, replace(finding.violation, law="crop", call=place))
+
+    def _compare(self, cache: Any, length: int, what: str) -> None:
+        distance = state_distance(self.decoder, self._state(cache), self.states[length])
+        if distance is None:
+            raise NotCanonicalError(f"the state {what} is not that of one call with {length}")
+        self.largest = max(self.largest, distance)
+
+    def _state(self, cache: Any) -> Snapshot:
+        state = self.decoder.snapshot(cache)
+        assert state is not None  # noqa: S101 - only with state(cache), see `certify`
+        return state
+
+    def drift(self) -> float:
+        """The largest difference of rows over a token a call, the longest road.
+
+        Raises:
+            NotCanonicalError: rows are clearly wrong there, though every transition is right.
+        """
+        cache, largest = self.decoder.new_cache(), 0.0
+        for at in range(len(self.oracle.tokens)):
+            finding, cache = self.oracle.extend(at, at + 1, cache, at + 1)
+            if finding.violation is not None:
+                raise NotCanonicalError(
+                    f"state(cache) leaves out what extend depends on: {at + 1} single tokens fail"
+                )
+            largest = max(largest, finding.difference)
+        return largest
+
+
+def by_induction(oracle: Oracle) -> Certificate:
+    """Cover all partitions with N(N+1)/2 transitions; rollbacks as well where they are offered.
+
+    Raises:
+        NotCanonicalError: the induction does not apply to this decoder.
+    """
+    induction = Induction(oracle)
+    induction.run()
+    covered = 2 ** (len(oracle.tokens) - 1)
+    if induction.failed is not None:
+        chunks, violation = induction.failed
+        return Certificate(
+            "schedule",
+            Answer.VIOLATED,
+            METHOD,
+            covered,
+            oracle.calls,
+            (_MINIMAL,),
+            violation.difference or 0.0,
+            schedule=str(Schedule.of(chunks)),
+            tokens=oracle.tokens[: sum(chunks)],
+            violation=violation,
+        )
+    drift = induction.drift()
+    if induction.broken is not None:
+        case, violation = induction.broken
+        return Certificate(
+            "crop",
+            Answer.VIOLATED,
+            METHOD,
+            covered,
+            oracle.calls,
+            ("All calls hold. A smaller program may fail as well: see --law crop.",),
+            violation.difference or 0.0,
+            schedule=str(case.schedule),
+            tokens=case.tokens,
+            violation=violation,
+        )
+    answer = Answer.HOLDS if oracle.doubtful is None else Answer.INCONCLUSIVE
+    return Certificate(
+        "schedule",
+        answer,
+        METHOD,
+        covered,
+        oracle.calls,
+        _proves(induction),
+        (oracle.doubtful or oracle.closest).difference,
+        drift,
+    )
+
+
+def _proves(induction: Induction) -> tuple[str, ...]:
+    length = len(induction.oracle.tokens)
+    count = length * (length + 1) // 2
+    calls = (
+        f"Each of the {count:,} calls from the state after i tokens to that after j gives the rows "
+        f"of the full pass and the state of one call with j; so do all {2 ** (length - 1):,} "
+        f"partitions of these {length} tokens, up to rounding."
+    )
+    rounding = f"States agreed to {induction.largest:.1e} of their size at each call."
+    assumed = "It is assumed that state(cache) shows all that extend depends on."
+    return tuple(filter(None, [calls, rounding, assumed, _of_rollbacks(induction)]))
+
+
+def _of_rollbacks(induction: Induction) -> str:
+    if not induction.rolls_back:
+        return ""
+    if induction.not_covered is not None:
+        return f"Rollbacks are not covered: {induction.not_covered}; see --law crop."
+    refused = f" ({induction.refused:,} were refused)" if induction.refused else ""
+    return (
+        f"{induction.rollbacks:,} rollbacks from every length to every shorter one, also from "
+        f"other tokens, give back the canonical state{refused}: so the same holds with forks and "
+        "rollbacks in between."
+    )

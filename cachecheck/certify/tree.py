@@ -1,0 +1,78 @@
+"""Every partition of a sequence, by a tree of forks: each beginning of a schedule is run once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cachecheck.certify.certificate import Certificate
+from cachecheck.certify.oracle import Oracle
+from cachecheck.schedule import Schedule
+from cachecheck.verdict import Answer, Violation
+
+_SHARED = (
+    "Beginnings are shared through forks: that a fork is as good as its source is assumed (the "
+    "law branch)."
+)
+
+Key = tuple[int, int, tuple[int, ...]]
+
+
+class Tree:
+    """A walk over all partitions, depth first; below a failing call there is nothing to learn."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.best: tuple[Key, Violation] | None = None
+
+    def walk(self) -> None:
+        """Visit every node; ``best`` is then the smallest failing schedule, if any fails."""
+        self._visit((), 0, self.oracle.decoder.new_cache())
+
+    def _visit(self, chunks: tuple[int, ...], start: int, cache: Any) -> None:
+        """Extend one cache in every way; ``cache`` holds the first ``start`` tokens."""
+        last = len(self.oracle.tokens)
+        for stop in range(start + 1, last + 1):
+            if self.best is not None and stop > self.best[0][0]:
+                return  # longer than what fails already
+            grown = (*chunks, stop - start)
+            own = self.oracle.decoder.fork(cache)
+            finding, after = self.oracle.extend(start, stop, own, len(grown))
+            if finding.violation is None:
+                self._visit(grown, stop, after)
+            else:
+                key = (stop, len(grown), grown)
+                if self.best is None or key < self.best[0]:
+                    self.best = (key, finding.violation)
+            self.oracle.decoder.release(after)
+
+
+def by_tree(oracle: Oracle) -> Certificate:
+    """Run every one of the 2^(N-1) partitions, sharing their beginnings: 2^N - 1 calls."""
+    tree = Tree(oracle)
+    tree.walk()
+    length = len(oracle.tokens)
+    covered = 2 ** (length - 1)
+    run = (
+        f"Each of the {covered:,} ways to cut these {length} tokens into calls was run, beginnings "
+        "in common once, and gives the rows of the full pass."
+    )
+    method = "prefix tree of forks"
+    if tree.best is None:
+        answer = Answer.HOLDS if oracle.doubtful is None else Answer.INCONCLUSIVE
+        difference = (oracle.doubtful or oracle.closest).difference
+        return Certificate(
+            "schedule", answer, method, covered, oracle.calls, (run, _SHARED), difference
+        )
+    (stop, _, chunks), violation = tree.best
+    return Certificate(
+        "schedule",
+        Answer.VIOLATED,
+        method,
+        covered,
+        oracle.calls,
+        ("No schedule of fewer tokens fails, nor one of as many in fewer calls.",),
+        violation.difference or 0.0,
+        schedule=str(Schedule.of(chunks)),
+        tokens=oracle.tokens[:stop],
+        violation=violation,
+    )

@@ -1,0 +1,68 @@
+"""Saved caches that come back without their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.reference.cache import LayerState
+from cachecheck.reference.caches.paged import Paged, PagedCache
+from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
+from cachecheck.reference.caches.ring import Ring, RingCache, ring
+from cachecheck.reference.stored import InPlaceDecoder
+
+
+class Renumbered(Ring):
+    """Numbers what it loads from 0, as if nothing had ever been evicted."""
+
+    def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> RingCache:
+        """A cache of as many tokens as there are keys."""
+        kept = len(layers[0]["positions"])
+        numbered = [{**one, "positions": np.arange(kept)} for one in layers]
+        return super().restore(numbered, min(length, kept), last_chunk)
+
+
+class WholeBlocks(Paged):
+    """Takes the slots of the blocks that it loads for tokens."""
+
+    def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PagedCache:
+        """A cache whose last block is full, of zeros beyond the tokens."""
+        cache = super().restore(layers, length, last_chunk)
+        size, pool = cache.pool.block_size, cache.pool
+        cache.length = len(cache.table) * size
+        if length % size:  # zeros, so that a failure does not depend on the block's last user
+            pool.key[:, cache.table[-1], :, length % size :] = 0
+            pool.value[:, cache.table[-1], :, length % size :] = 0
+        return cache
+
+
+def _whole_blocks(seed: int) -> PagedDecoder:
+    decoder = paged(seed)
+    decoder.storage = WholeBlocks(decoder.weights, decoder.storage.pool.block_size)
+    return decoder
+
+
+SAVING = (
+    Fault(
+        id="ring-save-without-positions",
+        kind="ring",
+        mechanism="save",
+        symptom="A loaded ring numbers its keys from 0, whatever was evicted before.",
+        law="save",
+        make=as_kind(ring, InPlaceDecoder, Renumbered),
+        tokens=8,
+        steps=3,
+    ),
+    Fault(
+        id="paged-save-without-length",
+        kind="paged",
+        mechanism="save",
+        symptom="A loaded cache goes on behind its last block, as if that had been full.",
+        law="save",
+        make=_whole_blocks,
+        tokens=2,
+        steps=3,
+    ),
+)

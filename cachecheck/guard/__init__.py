@@ -1,0 +1,7 @@
+"""A decoder whose every answer has been checked; one line for each wrong adapter."""
+
+from cachecheck.guard.answers import Rows, Snapshot
+from cachecheck.guard.guarded import Guarded
+from cachecheck.guard.limit import CallLimit, CallTimeUpError
+
+__all__ = ["CallLimit", "CallTimeUpError", "Guarded", "Rows", "Snapshot"]

@@ -1,0 +1,177 @@
+"""What a decoder may answer, and the one line for each answer that cannot be used."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cachecheck.errors import DecoderError
+
+Rows = NDArray[np.floating]
+LayerBytes = tuple[tuple[str, str, tuple[int, ...], bytes], ...]
+Snapshot = tuple[LayerBytes, ...]
+
+
+def read_rows(call: str, answer: Any, length: int, width: int | None) -> Rows:
+    """``answer`` as (length, width) finite floats, copied: a decoder may reuse its buffer.
+
+    Args:
+        call: what was called, for the message.
+        answer: what came.
+        length: rows expected.
+        width: of the rows of earlier calls, None before the first.
+
+    Raises:
+        DecoderError: anything else.
+    """
+    if answer is None or isinstance(answer, str | bytes | dict | tuple):
+        raise DecoderError(f"{call} returned {what(answer)}; expected {_floats(length)}")
+    try:
+        rows = np.array(answer)
+    except Exception as error:
+        raise DecoderError(
+            f"{call} returned {what(answer)}, which numpy cannot read "
+            f"({first_line(error)}); return a numpy array, "
+            "e.g. rows.detach().cpu().float().numpy()"
+        ) from error
+    if rows.dtype.itemsize > 8 and rows.dtype.kind == "f":
+        rows = rows.astype(np.float64)  # extended precision: compared as float64
+    if rows.dtype.kind != "f":
+        raise DecoderError(f"{call} returned {rows.dtype} values; expected {_floats(length)}")
+    if rows.ndim != 2 or len(rows) != length or rows.shape[1] == 0:
+        raise DecoderError(
+            f"{call} returned shape {rows.shape}; expected {_floats(length)}: "
+            "one row for each token given, and no others"
+        )
+    if width is not None and rows.shape[1] != width:
+        raise DecoderError(
+            f"{call} returned rows of width {rows.shape[1]}; an earlier call gave "
+            f"{width}: full and extend must return the same kind of rows"
+        )
+    bad = np.argwhere(~np.isfinite(rows))
+    if bad.size:
+        row, column = (int(index) for index in bad[0])
+        raise DecoderError(
+            f"{call} returned {rows[row, column]} in row {row}, column {column}; "
+            "rows must be finite"
+        )
+    return rows
+
+
+def read_pair(call: str, answer: Any, *, swapped: bool = False) -> tuple[Any, Any]:
+    """``answer`` as rows and a cache; with ``swapped``, see whether they come the wrong way round.
+
+    Raises:
+        DecoderError: no pair, no cache in it, or swapped.
+    """
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise DecoderError(f"{call} returned {what(answer)}; expected a pair (rows, cache)")
+    rows, after = answer
+    if swapped and not _may_be_rows(rows) and looks_like_rows(after):
+        raise DecoderError(
+            f"{call} returned ({what(rows)}, {what(after)}); "
+            "expected (rows, cache): the two seem swapped"
+        )
+    if after is None:
+        raise DecoderError(
+            f"{call} returned None for the cache; expected the cache that holds the new tokens too"
+        )
+    return rows, after
+
+
+def layer_bytes(layer: Any) -> LayerBytes:
+    """The arrays of one layer as names, types, shapes and bytes.
+
+    Raises:
+        TypeError: not a mapping, or values that are not numbers.
+    """
+    if not hasattr(layer, "items"):
+        raise TypeError(f"a layer is {what(layer)}")
+    arrays = {str(name): np.asarray(value) for name, value in layer.items()}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:  # the bytes would be addresses
+            raise TypeError(f"{name} is not numbers")
+    return tuple((name, a.dtype.str, a.shape, a.tobytes()) for name, a in sorted(arrays.items()))
+
+
+def tokens(length: int) -> str:
+    """``1 token``, ``2 tokens``."""
+    return "1 token" if length == 1 else f"{length} tokens"
+
+
+def _floats(length: int) -> str:
+    return f"floats of shape ({length}, width)"
+
+
+_ARGUMENTS = {
+    "full": ("tokens",),
+    "new_cache": (),
+    "extend": ("tokens", "cache"),
+    "crop": ("cache", "number"),
+    "load": ("bytes",),
+    "full_batch": ("arrays",),
+    "new_batch_cache": ("number",),
+    "extend_batch": ("arrays", "cache"),
+    "reorder": ("cache", "number"),
+    "merge": ("caches",),
+    "check_invariants": ("caches",),
+}
+"""What the arguments of each function are; a cache, where nothing else is said."""
+
+
+def shown(name: str, arguments: tuple[Any, ...]) -> str:
+    """A call as a reader sees it: ``extend(3 tokens, cache)``."""
+    kinds = _ARGUMENTS.get(name, ("cache",) * len(arguments))
+    return f"{name}({', '.join(map(_argument, kinds, arguments))})"
+
+
+def _argument(kind: str, value: Any) -> str:
+    if kind == "tokens":
+        return tokens(len(value))
+    if kind == "arrays":
+        return f"rows of {'/'.join(str(len(one)) for one in value)} tokens"
+    return str(value) if kind == "number" else kind
+
+
+def what(value: Any) -> str:
+    """What kind of thing came instead."""
+    shape = getattr(value, "shape", None)
+    if value is None:
+        return "None"
+    if shape is not None:
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    return type(value).__name__
+
+
+def _may_be_rows(value: Any) -> bool:
+    return hasattr(value, "shape") or looks_like_rows(value)
+
+
+def looks_like_rows(value: Any) -> bool:
+    """Whether numpy sees a two-dimensional float array; used to recognise a swapped pair only."""
+    if isinstance(value, tuple | dict | str):
+        return False
+    try:
+        array = np.asarray(value)
+    except Exception:  # noqa: BLE001 - a foreign object's conversion may raise anything
+        return False
+    return array.ndim == 2 and array.dtype.kind == "f"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of its message."""
+    return (str(error).strip().splitlines() or ["(no message)"])[0]
+
+
+def place(error: BaseException) -> str:
+    """Where in the decoder's code it was raised, as `` (file.py:12)``."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is our own call
+    # The last line outside installed packages: an error deep in numpy has its cause further up.
+    own = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""

@@ -1,0 +1,81 @@
+"""Companions in a batch, and the padding they bring, change nothing."""
+
+from __future__ import annotations
+
+from cachecheck.guard import Guarded, Rows
+from cachecheck.laws.base import Comparison, Law, changed, gather
+from cachecheck.schedule import Case, Schedule
+from cachecheck.verdict import Finding
+
+
+def check(decoder: Guarded, case: Case) -> Finding:
+    """Decode a sequence as the only row of a batch, then beside another of other lengths.
+
+    The decoder is compared with itself, so that what is wrong without companions, too, is left to
+    `batch`.
+    """
+    decoder.need("batch")
+    alone = _rows(decoder, case, companion=False)
+    beside = _rows(decoder, case, companion=True)
+    comparison = Comparison(
+        "padding",
+        "companion",
+        "a sequence's rows change with what else is in the batch: here a second sequence of other "
+        f"tokens, in calls of {_backwards(case)}",
+    )
+    findings = [
+        comparison.of(got, due, decoder.bounds(due), position=start, call=call)
+        for call, (got, due, (start, _stop)) in enumerate(
+            zip(beside, alone, case.schedule.spans, strict=True), start=1
+        )
+    ]
+    if "full_batch" in decoder.capabilities.offers:
+        (due,) = decoder.full_batch([case.tokens])
+        _, got = decoder.full_batch([_longer(decoder, case), case.tokens])
+        padded = Comparison(
+            "padding", "full-batch", "full_batch: rows change beside a longer sequence"
+        )
+        findings.append(padded.of(got, due, decoder.bounds(due), position=0))
+    return gather(findings)
+
+
+def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
+    """The rows of each call; the companion's calls are as long as the case's last to first."""
+    others = _others(decoder, case)
+    backwards = _backwards(case)
+    cache = decoder.new_batch_cache(2 if companion else 1)
+    rows = []
+    spans = zip(case.schedule.spans, backwards.spans, strict=True)
+    for (start, stop), (other_start, other_stop) in spans:
+        arrays = [case.tokens[start:stop]]
+        if companion:
+            arrays.append(tuple(others[other_start:other_stop]))
+        some, cache = decoder.extend_batch(arrays, cache)
+        rows.append(some[0])
+    return rows
+
+
+def _backwards(case: Case) -> Schedule:
+    return Schedule.of(case.schedule.chunks[::-1])
+
+
+def _longer(decoder: Guarded, case: Case) -> list[int]:
+    """Other tokens, one more than the case has where there is room."""
+    others = _others(decoder, case)
+    most = decoder.capabilities.max_length
+    return others if most is not None and len(others) >= most else [0, *others]
+
+
+def _others(decoder: Guarded, case: Case) -> list[int]:
+    return changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
+
+
+LAW = Law(
+    id="padding",
+    statement="A sequence's rows in a batch do not depend on its companions or their lengths.",
+    reason="Pad tokens are there for the shape alone; no row may attend to one, no state take one "
+    "in.",
+    not_claimed="That the rows are right: batch compares them with full.",
+    check=check,
+    needs=("batch",),
+)

@@ -1,0 +1,138 @@
+"""A schedule run on a decoder, step by step, beside the ledger of what every branch should hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cachecheck.guard import Guarded, Rows
+from cachecheck.schedule import (
+    FIRST,
+    Append,
+    Crop,
+    Fork,
+    Ledger,
+    Merge,
+    New,
+    Release,
+    Reorder,
+    Reset,
+    Save,
+    Step,
+)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one call gave for one sequence.
+
+    Attributes:
+        tokens: the whole sequence, the call's own tokens included.
+        past: how many of them were there before.
+        rows: (T, width) the call's rows.
+    """
+
+    tokens: tuple[int, ...]
+    past: int
+    rows: Rows
+
+
+class Player:
+    """The live caches of a decoder by the name of their branch."""
+
+    def __init__(self, decoder: Guarded) -> None:
+        self.decoder = decoder
+        self.ledger = Ledger()
+        self.performed: set[str] = set()
+        self._caches: dict[str, Any] = {}
+
+    def do(self, step: Step, tokens: Sequence[int] = ()) -> list[Answered]:
+        """Take one step; an append answers with one entry for each of its sequences.
+
+        Raises:
+            InputError: the step does not fit.
+            Unsupported: the decoder refuses; neither ledger nor caches have moved then.
+            DecoderError: an answer that cannot be used.
+        """
+        before = self.ledger.live.get(step.branch)
+        ahead = Ledger(dict(self.ledger.live), set(self.ledger.ended))
+        ahead.apply(step, tokens)
+        rows = self._perform(step, tokens)
+        self.ledger = ahead
+        self.performed.add(step.operation)
+        if not isinstance(step, Append):
+            return []
+        if ahead.live[step.branch].batch:
+            self.performed.add("batch")
+        assert before is not None  # noqa: S101 - the ledger has refused an unknown branch
+        after = ahead.live[step.branch].rows
+        return [
+            Answered(held, len(past), some)
+            for held, past, some in zip(after, before.rows, rows, strict=True)
+        ]
+
+    def _perform(self, step: Step, tokens: Sequence[int]) -> list[Rows]:
+        decoder, caches, name = self.decoder, self._caches, step.branch
+        match step:
+            case Append():
+                return self._append(step, tokens)
+            case New(rows=count):
+                caches[name] = (
+                    decoder.new_cache() if count is None else decoder.new_batch_cache(count)
+                )
+            case Fork(source=source, rows=rows):
+                copied = decoder.fork(self._cache(source))
+                caches[name] = copied if rows is None else decoder.reorder(copied, rows)
+            case Merge(sources=sources):
+                merged = decoder.merge([self._cache(source) for source in sources])
+                for old in [caches.pop(source) for source in sources]:
+                    if old is not merged:
+                        self._let_go(old)
+                caches[name] = merged
+            case Release():
+                self._let_go(self._cache(name), name)
+                del caches[name]
+            case _:
+                old = self._cache(name)
+                caches[name] = self._changed(step, old)
+                if isinstance(step, Save):
+                    self._let_go(old)
+        return []
+
+    def _changed(self, step: Crop | Save | Reset | Reorder, cache: Any) -> Any:
+        """The cache of the step's branch after an operation on it alone."""
+        match step:
+            case Crop(length=length):
+                return self.decoder.crop(cache, length)
+            case Reorder(rows=rows):
+                return self.decoder.reorder(cache, rows)
+            case Reset():
+                return self.decoder.reset(cache)
+            case Save():
+                data = self.decoder.save(cache)
+                self.decoder.release(self.decoder.load(data))  # a stored prompt is loaded often
+                return self.decoder.load(data)
+
+    def _let_go(self, cache: Any, branch: str | None = None) -> None:
+        """Release a cache that no other branch holds: forks of values are the values themselves."""
+        others = (held for name, held in self._caches.items() if name != branch)
+        if not any(held is cache for held in others):
+            self.decoder.release(cache)
+
+    def _append(self, step: Append, tokens: Sequence[int]) -> list[Rows]:
+        cache = self._cache(step.branch)
+        if not self.ledger.live[step.branch].batch:
+            some, self._caches[step.branch] = self.decoder.extend(tokens, cache)
+            return [some]
+        arrays, at = [], 0
+        for size in step.sizes:
+            arrays.append(tokens[at : at + size])
+            at += size
+        rows, self._caches[step.branch] = self.decoder.extend_batch(arrays, cache)
+        return rows
+
+    def _cache(self, name: str) -> Any:
+        if name == FIRST and name not in self._caches:
+            self._caches[name] = self.decoder.new_cache()
+        return self._caches[name]

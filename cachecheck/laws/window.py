@@ -1,0 +1,83 @@
+"""Past its window a bounded cache is still right, and stays bounded."""
+
+from __future__ import annotations
+
+from cachecheck.errors import Unsupported
+from cachecheck.guard import Guarded
+from cachecheck.guard.answers import LayerBytes
+from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.schedule import Case
+from cachecheck.verdict import Finding, Violation
+
+_SLACK = 8
+"""Tokens by which a layer may grow after it has evicted, beside its window: eviction in blocks."""
+
+
+def check(decoder: Guarded, case: Case) -> Finding:
+    """Feed the tokens, compare the rows past the window with ``full``, and count what is kept.
+
+    Raises:
+        Unsupported: no window, or a case that does not cross it.
+    """
+    window = decoder.capabilities.window
+    if window is None:
+        raise Unsupported("not offered: window")
+    if len(case.tokens) <= window:
+        raise Unsupported(f"the window of {window} is not crossed")
+    expected = decoder.full(case.tokens)
+    bounds = decoder.bounds(expected)
+    comparison = Comparison(
+        "window", "rows", "past the window, rows differ from those of the windowed full pass"
+    )
+    findings, cache, kept = [Finding(0.0, 0.0)], decoder.new_cache(), []
+    for call, (start, stop) in enumerate(case.schedule.spans, start=1):
+        rows, cache = decoder.extend(case.tokens[start:stop], cache)
+        first = max(start, window)
+        if first < stop:
+            some, due = rows[first - start :], slice(first, stop)
+            findings.append(
+                comparison.of(some, expected[due], bounds[due], position=first, call=call)
+            )
+        kept.append([_bytes(layer) for layer in decoder.snapshot(cache) or ()])
+    return gather([*findings, *_grown(case, kept, window)])
+
+
+def _bytes(layer: LayerBytes) -> int:
+    return sum(len(data) for *_, data in layer)
+
+
+def _grown(case: Case, kept: list[list[int]], window: int) -> list[Finding]:
+    """A violation where a layer evicts, and later grows on all the same.
+
+    A cache that keeps every token and masks is right as well, so it takes an eviction to tell that
+    a layer means to be bounded: less growth than the first two calls had, which must lie within the
+    window. A layer may evict late, at twice the window, or in blocks (`_SLACK`).
+    """
+    spans = case.schedule.spans
+    if len(spans) < 3 or spans[1][1] > window:
+        return []
+    for sizes in zip(*kept, strict=True):
+        token = (sizes[1] - sizes[0]) / (spans[1][1] - spans[1][0])
+        most = evicted = 0.0
+        for call, ((start, stop), size) in enumerate(zip(spans, sizes, strict=True), start=1):
+            room = token * (window + _SLACK + stop - start)
+            if evicted > 0 and size > most + room:
+                message = f"a layer evicted and then grew on: {size} bytes after {stop} tokens"
+                broken = Violation("window", "payload", None, None, 0.0, message, call=call)
+                return [Finding(0.0, 0.0, broken)]
+            if evicted <= 0:
+                most = max(most, size)
+                evicted = sizes[0] + token * (stop - spans[0][1]) - size
+    return []
+
+
+LAW = Law(
+    id="window",
+    statement="Past its window a cache gives the rows of the windowed full pass; a layer that "
+    "evicts stays bounded.",
+    reason="Eviction is where positions, slots and masks part; and an unbounded cache is what the "
+    "window was to prevent.",
+    not_claimed="Payloads without state(cache), or of a cache that keeps every token and masks.",
+    check=check,
+    needs=("window",),
+)

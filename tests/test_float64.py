@@ -1,0 +1,90 @@
+"""A doubtful difference in a short precision is settled by the same decoder in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cachecheck.cases import Effort
+from cachecheck.errors import DecoderError
+from cachecheck.guard import Guarded
+from cachecheck.laws import LAWS
+from cachecheck.search import search
+from cachecheck.target import as_target
+from cachecheck.verdict import Answer, Verdict
+from tests.decoders_for_tests import Sums
+
+
+class Noisy(Sums):
+    """float32, with more rounding in its cached path than the tolerance allows, less than doubt."""
+
+    dtype = "float32"
+    error, error64 = 2e-4, 0.0
+
+    def __init__(self, seed: int = 0, *, exact: bool = False) -> None:
+        super().__init__(seed)
+        self.exact = exact
+        if exact:
+            self.dtype = "float64"
+
+    def full(self, tokens: Any) -> Any:
+        return self.cast(super().full(tokens))
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        rows, after = super().extend(tokens, cache)
+        off = self.error64 if self.exact else self.error
+        return self.cast(rows * (1 + off * (cache[1] > 0))), after
+
+    def cast(self, rows: Any) -> Any:
+        return rows if self.exact else rows.astype(np.float32)
+
+
+class Settled(Noisy):
+    def as_float64(self) -> Any:
+        return type(self)(exact=True)
+
+
+class Mistaken(Settled):
+    """The difference is as large in float64: no rounding."""
+
+    error64 = 2e-4
+
+
+class Refuses(Noisy):
+    def as_float64(self) -> Any:
+        raise NotImplementedError("only float32 kernels")
+
+
+def verdict(make: Any) -> Verdict:
+    return search(LAWS["schedule"], as_target(make, "decoder"), Effort(examples=30))[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "answer"),
+    [
+        (Noisy, Answer.INCONCLUSIVE),
+        (Refuses, Answer.INCONCLUSIVE),
+        (Settled, Answer.HOLDS),
+        (Mistaken, Answer.VIOLATED),
+    ],
+)
+def test_doubt_is_settled_where_float64_can_be_asked(make: Any, answer: Answer) -> None:
+    assert verdict(make).answer is answer
+
+
+def test_what_is_settled_as_a_mistake_shrinks_like_any_other() -> None:
+    assert verdict(Mistaken).schedule == "1+1"
+
+
+def test_a_float64_that_is_no_decoder_is_an_error() -> None:
+    class Half(Noisy):
+        def as_float64(self) -> Any:
+            return object()
+
+    with pytest.raises(
+        DecoderError, match=r"as_float64\(\) did not return a decoder: object lacks"
+    ):
+        Guarded(Half()).float64  # noqa: B018 - the property raises
+    assert verdict(Half).answer is Answer.ERROR
