@@ -28,6 +28,7 @@ from cachecheck.reference.caches.batch_cache import (
     reorder_rows,
 )
 from cachecheck.reference.caches.batch_pass import Columns, batch_pass
+from cachecheck.reference.caches.drawing import any_config
 from cachecheck.reference.checks import check_fits, check_tokens
 from cachecheck.reference.config import Config
 from cachecheck.reference.extend import extend
@@ -170,22 +171,5 @@ def batched(seed: int) -> BatchedDecoder:
     if seed == 0:
         return BatchedDecoder(Config(vocab_size=16, width=8, head_width=8))
     rng = np.random.default_rng([seed, 5])
-    positions = str(rng.choice(["sinusoidal", "rotary", "alibi", "learned", "none"]))
-    window = int(rng.integers(1, 9)) if rng.random() < 0.5 else None
-    groups = int(rng.choice([1, 2]))
-    config = Config(
-        vocab_size=int(rng.integers(2, 33)),
-        width=int(rng.choice([8, 16])),
-        layers=int(rng.integers(1, 4)),
-        heads=groups * int(rng.choice([1, 2])),
-        key_value_heads=groups,
-        head_width=int(rng.choice([4, 8])),
-        positions=positions,  # type: ignore[arg-type]  # one of the five just named
-        window=window,
-        sinks=int(rng.integers(0, 3)) if window is not None else 0,
-        mlp_width=int(rng.choice([0, 12])),
-        normalise=bool(rng.random() < 0.5),
-        output="logits" if rng.random() < 0.5 else "hidden",
-        max_length=64 if positions == "learned" else None,
-    )
+    config = any_config(rng, least_window=1, most_layers=3)
     return BatchedDecoder(config, seed=seed)

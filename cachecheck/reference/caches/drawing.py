@@ -26,3 +26,25 @@ def drawn(seed: int, **changes: Any) -> Config:
 def small_window(seed: int) -> int:
     """A window of 2 to 6, so that it is crossed early; 4 for seed 0."""
     return 4 if seed == 0 else int(generator(seed).integers(2, 7))
+
+
+def any_config(rng: np.random.Generator, *, least_window: int, most_layers: int) -> Config:
+    """A small configuration in float64, over all features."""
+    positions = str(rng.choice(["sinusoidal", "rotary", "alibi", "learned", "none"]))
+    window = int(rng.integers(least_window, 9)) if rng.random() < 0.5 else None
+    groups = int(rng.choice([1, 2]))
+    return Config(
+        vocab_size=int(rng.integers(2, 33)),
+        width=int(rng.choice([8, 16])),
+        layers=int(rng.integers(1, most_layers + 1)),
+        heads=groups * int(rng.choice([1, 2])),
+        key_value_heads=groups,
+        head_width=int(rng.choice([4, 8])),
+        positions=positions,  # type: ignore[arg-type]  # one of the five just named
+        window=window,
+        sinks=int(rng.integers(0, 3)) if window is not None else 0,
+        mlp_width=int(rng.choice([0, 12])),
+        normalise=bool(rng.random() < 0.5),
+        output="logits" if rng.random() < 0.5 else "hidden",
+        max_length=64 if positions == "learned" else None,
+    )
