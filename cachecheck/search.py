@@ -136,17 +136,17 @@ def _lacking(law: Law, make: Callable[[int], Guarded], decoder_seeds: range) -> 
 
     Where many seeds pick many configurations, some of them may: then cases are tried.
     """
-    if not law.needs or len(decoder_seeds) > _FEW:
+    if not law.needs:
         return None
     lacking = None
-    for seed in decoder_seeds:
+    for seed in decoder_seeds[:_LOOKED_AT]:
         lacking = law.lacking(make(seed))
         if lacking is None:
             return None
     return lacking
 
 
-_FEW = 4
+_LOOKED_AT = 32  # decoders; drawing on for one that has it would take minutes
 
 
 def _probed(target: Target, effort: Effort) -> Callable[[int], Guarded]:
