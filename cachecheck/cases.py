@@ -79,7 +79,14 @@ def longest(decoder: Guarded, max_length: int | None) -> int:
 def cases(
     make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
 ) -> SearchStrategy[Drawn]:
-    """Decoders and cases for ``law``.
+    """Decoders and cases for ``law``: see `from_numbers`."""
+    return st.integers(0, 2**64 - 1).map(from_numbers(make, decoder_seeds, law, effort))
+
+
+def from_numbers(
+    make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
+) -> Callable[[int], Drawn]:
+    """From a number to a decoder and a case for ``law``.
 
     Hypothesis draws one number, and `random` makes the case from it. Drawn piece by piece, cases
     come out short and as near copies of each other (Hypothesis repeats and mutates what it drew): a
@@ -99,7 +106,7 @@ def cases(
         tokens = draw_tokens(rng, schedule.length, decoder.vocab_size)
         return Drawn(seed, decoder, Case(tokens, schedule))
 
-    return st.integers(0, 2**64 - 1).map(from_number)
+    return from_number
 
 
 def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Schedule:
@@ -107,7 +114,7 @@ def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Sche
     if not law.operations:
         crossing = window + 1 if window is not None and "window" in law.needs else 1
         length = draw_length(rng, min(max(law.least_calls, crossing), most), most, window)
-        return draw_chunks(rng, length, law.least_calls)
+        return draw_chunks(rng, length, law.least_calls, window)
     operations = law.operations & decoder.performable
     single = "batch" not in law.needs
     if single and "batch" in operations and rng.random() < 0.5:

@@ -9,6 +9,7 @@ from cachecheck import wording
 from cachecheck.cases import Drawn
 from cachecheck.errors import DecoderError, Unsupported
 from cachecheck.guard import Guarded
+from cachecheck.holding import held
 from cachecheck.laws.base import closeness
 from cachecheck.laws.sensitivity import unmoved
 from cachecheck.schedule import Case
@@ -120,15 +121,7 @@ def conclusion(seen: Seen) -> tuple[Verdict, BaseException | None]:
         # The law's own operation, as good as always: a rollback to where one is may be allowed.
         own = seen.refusals[0].startswith(f"{seen.law.id} refused")
         return seen.verdict(Answer.UNSUPPORTED if own else Answer.INCONCLUSIVE, message), None
-    return seen.verdict(Answer.HOLDS, notes(seen)), None
-
-
-def notes(seen: Seen) -> str:
-    """What a reader of HOLDS should know as well."""
-    window = None if seen.crossed else seen.window
-    uncrossed = "" if window is None else wording.not_crossed(window)
-    cut_short = wording.cut_short(seen.cut_short)
-    return "; ".join(filter(None, [wording.left_out(seen.refusals), cut_short, uncrossed]))
+    return held(seen, seen.closest), None
 
 
 def _shown_somewhere(seen: Seen, most: Finding) -> Verdict:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from cachecheck.schedule import Schedule
 
 _LARGE = 64
+_FULL_WINDOW = 0.36  # of the 70% of cases that have random cuts
 
 
 def draw_length(rng: random.Random, least: int, most: int, window: int | None) -> int:
@@ -22,8 +23,13 @@ def draw_length(rng: random.Random, least: int, most: int, window: int | None) -
     return rng.randint(least, most)
 
 
-def draw_chunks(rng: random.Random, length: int, least_calls: int) -> Schedule:
-    """Random cuts mostly; and what servers do: one prefill then single tokens, equal chunks."""
+def draw_chunks(
+    rng: random.Random, length: int, least_calls: int, window: int | None = None
+) -> Schedule:
+    """Random cuts mostly; and what servers do: one prefill then single tokens, equal chunks.
+
+    With a window, every fourth case has a cut where the window is full.
+    """
     while True:
         kind = rng.random()
         if kind < 0.15:
@@ -34,7 +40,10 @@ def draw_chunks(rng: random.Random, length: int, least_calls: int) -> Schedule:
             chunks = [size] * (length // size) + [length % size] * (length % size > 0)
         else:
             count = min(length - 1, rng.choice((0, 1, 1, 1, 2, 2, 3, 4, 6)))
-            edges = [0, *sorted(rng.sample(range(1, length), count)), length]
+            cuts = set(rng.sample(range(1, length), count))
+            if window is not None and window < length and rng.random() < _FULL_WINDOW:
+                cuts.add(window)
+            edges = [0, *sorted(cuts), length]
             chunks = [stop - start for start, stop in pairwise(edges)]
         if len(chunks) >= min(least_calls, length):
             return Schedule.of(chunks)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
 
 from cachecheck.cases import Drawn
 from cachecheck.coverage import Class, classes_of, to_wire
 from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.laws import Law
 from cachecheck.laws.base import closeness, in_doubt
+from cachecheck.margin import FULL_ERRORS, full_error
 from cachecheck.verdict import Answer, Finding, Verdict
 
 
@@ -32,6 +35,8 @@ class Seen:
         self.refusals: list[str] = []
         self.tried: Drawn | None = None
         self.closest: Finding | None = None
+        self.nearest: Drawn | None = None  # the case of ``closest``
+        self.longest = 0  # tokens of the longest case that holds
         self.kind: str | None = None
         self.smallest: tuple[Drawn, Finding] | None = None
         self.broken: LawBrokenError | None = None
@@ -58,14 +63,19 @@ class Seen:
         if finding is None:
             return
         violation = finding.violation
-        if violation is not None and not self._may_be_rounding(drawn, finding):
+        judged = "equal" if violation is None else self._judged(drawn, finding)
+        if violation is not None and judged == "wrong":
             if self.kind in (None, violation.kind):
                 self.kind = violation.kind
                 self.smallest = (drawn, finding)
                 self.broken = LawBrokenError(violation.message)
                 raise self.broken
-        elif violation is None and not shrinking:
-            self._note(drawn, finding)
+        elif shrinking:
+            return
+        elif judged == "doubtful":
+            self.doubtful.append((drawn, finding))
+        else:
+            self._note(drawn, replace(finding, violation=None))
 
     def _examined(self, drawn: Drawn, *, shrinking: bool) -> Finding | None:
         """What the law finds; None where the decoder refused or raised."""
@@ -94,7 +104,8 @@ class Seen:
             self.window = min(window, self.window or window)
             self.crossed |= drawn.case.schedule.longest > window
         if self.closest is None or closeness(finding) > closeness(self.closest):
-            self.closest = finding
+            self.closest, self.nearest = finding, drawn
+        self.longest = max(self.longest, drawn.case.schedule.longest)
 
     def breaks(self, drawn: Drawn) -> bool:
         """Whether this case breaks the law as it was broken first."""
@@ -104,16 +115,20 @@ class Seen:
             return True
         return False
 
-    def _may_be_rounding(self, drawn: Drawn, finding: Finding) -> bool:
-        """Whether a difference is in doubt, also after asking float64."""
-        if not in_doubt(drawn.decoder, finding):
-            return False
+    def _judged(self, drawn: Drawn, finding: Finding) -> Literal["wrong", "doubtful", "equal"]:
+        """What a difference beyond the tolerance is; float64 is asked, if there is one."""
         exact = drawn.decoder.float64
+        doubtful = in_doubt(drawn.decoder, finding)
         if exact is None:
-            self.doubtful.append((drawn, finding))
-            return True
+            return "doubtful" if doubtful else "wrong"
+        error = full_error(drawn.decoder, exact, drawn.case.tokens)
+        explained = closeness(finding) <= FULL_ERRORS * error
+        if not doubtful and not explained:
+            return "wrong"
         again = self.law.examine(exact, drawn.case)
-        return again.violation is None or in_doubt(exact, again)
+        if again.violation is not None and not in_doubt(exact, again):
+            return "wrong"
+        return "equal" if explained else "doubtful"
 
     @property
     def tried_cases(self) -> int:

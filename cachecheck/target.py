@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from cachecheck.errors import CachecheckError, TargetError
+from cachecheck.errors import CachecheckError, InputError, TargetError
 from cachecheck.guard import Guarded
 from cachecheck.protocol import FUNCTIONS
 
@@ -42,7 +42,9 @@ class Target:
 
 
 _FEW, _MANY = 4, 256
-_FORMS = "reference, reference:NAME, package.module:factory, path/file.py:factory or hf:NAME"
+_FORMS = (
+    "reference, reference:NAME, fault:ID, package.module:factory, path/file.py:factory or hf:NAME"
+)
 
 
 def load_target(name: str) -> Target:
@@ -57,6 +59,8 @@ def load_target(name: str) -> Target:
         return replace(as_target(reference, name), seeds=_MANY)
     if name.startswith("reference:"):
         return as_target(_reference_cache(name.removeprefix("reference:")), name)
+    if name.startswith("fault:"):
+        return as_target(_fault(name.removeprefix("fault:")), name)
     if name.startswith("hf:"):
         from cachecheck.engines import transformers_factory  # noqa: PLC0415 - optional packages
 
@@ -78,6 +82,15 @@ def _reference_cache(name: str) -> Callable[[int], Any]:
     if name not in CACHES:
         raise TargetError(f"unknown reference cache {name!r}; known are {', '.join(CACHES)}")
     return CACHES[name]
+
+
+def _fault(name: str) -> Callable[[int], Any]:
+    from cachecheck.faults import fault_named  # noqa: PLC0415 - only for these targets
+
+    try:
+        return fault_named(name).make
+    except InputError as error:
+        raise TargetError(str(error)) from error
 
 
 def as_target(source: Any, name: str) -> Target:

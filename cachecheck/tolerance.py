@@ -19,8 +19,12 @@ bfloat16  1e-1, 13 units of 2^-7; the same models came to 1.5e-2.
 Deep or ill-conditioned decoders amplify rounding beyond any fixed factor (24 layers without
 normalisation, a normaliser that nearly cancels), and an adapter may compute in float32 and finish
 in float64. So there is a second factor, `DOUBT`: a difference between the two is reported, as
-INCONCLUSIVE, with what would settle it. A decoder whose own signal lies below its bound is told
-INCONCLUSIVE as well (see the law `sensitivity`).
+INCONCLUSIVE, with what would settle it.
+
+A fixed factor says nothing of what a mistake would look like. So at the end of a search that found
+none the room is measured (margin.py): if the mildest mistake would move rows by less than three
+times the factor, the tolerance is drawn closer (`tightened`), between rounding and that mistake;
+what was found beyond it is INCONCLUSIVE, and so is everything where there is no room between.
 """
 
 from __future__ import annotations
@@ -43,8 +47,51 @@ _ENOUGH = 8
 DOUBT = {"float64": 1e-9, "float32": 1e-3, "float16": 1e-1, "bfloat16": 3e-1}
 """Up to here, relative as above, a difference may still be rounding of an unusual decoder."""
 
+_UNITS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+"""Distance from 1 to the next number."""
+
 UNDECLARED_DOUBT = 3e-5
 """For float64 rows of a decoder that declares no dtype: they may have been float32 before."""
+
+
+ROOM = 3.0
+"""A mistake this many times the tolerance is told from what is called equal."""
+
+
+def least_noise(precision: str, length: int) -> float:
+    """A bound on what rounding does to a well-behaved row, in units of `RELATIVE`.
+
+    A row is a chain of sums, the longest over ``length`` keys. Blocked and pairwise sums, which is
+    what libraries use, err by about a unit in the last place for each halving; two more for the
+    products and the last rounding. Sums of 16-bit numbers are kept in float32: two units there.
+    What a decoder amplifies beyond that is measured, not reasoned about (margin.py).
+    """
+    halvings = 0.0 if precision in ("float16", "bfloat16") else float(np.log2(length))
+    return _UNITS[precision] * (2 + halvings) / RELATIVE[precision]
+
+
+def tightened(noise: float, signal: float) -> float:
+    """The tolerance between ``noise`` and ``signal``, all three in units of the usual one.
+
+    The usual one where it leaves room: two right ways of computing may differ by more than this
+    decoder's full pass shows. Else half way, in powers, but never within four times the noise.
+    """
+    if signal >= ROOM:
+        return 1.0
+    return min(1.0, max(4 * noise, float(np.sqrt(noise * signal))))
+
+
+def shares(
+    got: NDArray[Any], expected: NDArray[Any], bounds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Absolute differences as shares of their bounds.
+
+    Where a bound is zero, so is every row of the decoder; any difference is then infinitely large.
+    """
+    distance = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+    share = np.where(distance > 0, np.inf, 0.0)
+    np.divide(distance, bounds, out=share, where=bounds > 0)
+    return share
 
 
 def typical(rows: NDArray[Any]) -> float:

@@ -65,6 +65,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Margin:
+    """The room between rounding and the mildest mistake, relative to an entry's size.
+
+    Attributes:
+        noise: of rounding.
+        tolerance: what is called equal: the usual one, or less where the signal asks for it.
+        signal: of the mildest relevant mistake; None where nothing earlier moves a row.
+        probe: what it was measured on: ``influence`` of a token, or ``order`` of two.
+        length: of the sequence that it was measured on.
+    """
+
+    noise: float
+    tolerance: float
+    signal: float | None
+    probe: str
+    length: int
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What a law found over a whole search.
 
@@ -81,6 +100,7 @@ class Verdict:
         violation: on VIOLATED.
         message: one line for a reader; empty where there is nothing to add.
         covered: calls made of each class, ``past|chunk|window``; see ``coverage.py``.
+        margin: the room for a mistake between rounding and tolerance, where it was measured.
     """
 
     law: str
@@ -95,6 +115,7 @@ class Verdict:
     violation: Violation | None = None
     message: str = ""
     covered: tuple[tuple[str, int], ...] = ()
+    margin: Margin | None = None
 
     @property
     def failed(self) -> bool:
@@ -120,6 +141,7 @@ class Verdict:
             "tokens": None if self.tokens is None else list(self.tokens),
             "decoder_seed": self.decoder_seed,
             "covered": dict(self.covered),
+            "margin": None if self.margin is None else asdict(self.margin),
             "first_wrong_position": self.violation.position if self.violation else None,
             "message": self.message,
         }
@@ -131,7 +153,7 @@ class Verdict:
     @classmethod
     def from_wire(cls, data: dict[str, Any]) -> Verdict:
         """The inverse of `to_wire`."""
-        violation = data["violation"]
+        violation, margin = data["violation"], data["margin"]
         tokens = data["tokens"]
         return cls(
             **{
@@ -140,6 +162,7 @@ class Verdict:
                 "tokens": None if tokens is None else tuple(tokens),
                 "violation": None if violation is None else Violation(**violation),
                 "covered": tuple((name, count) for name, count in data["covered"]),
+                "margin": None if margin is None else Margin(**margin),
             }
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cachecheck.guard import Guarded
-from cachecheck.verdict import Finding
+from cachecheck.verdict import Finding, Margin
 
 UNFINISHED = "interrupted while shrinking: a smaller schedule may exist"
 
@@ -65,3 +65,38 @@ def not_crossed(window: int) -> str:
         f"the window of {window} was never crossed: nothing is known about it; give --max-length "
         f"{2 * window + 2}"
     )
+
+
+MISTAKES = {
+    "influence": "hiding or leaking one key",
+    "order": "positions that are one off",
+}
+_ADVICE = "shorter sequences, weights of unit scale or float64 (as_float64) would settle it"
+
+
+def no_room(margin: Margin) -> str:
+    """The mildest mistake would look like rounding."""
+    return (
+        f"no room: {MISTAKES[margin.probe]} would move rows of {margin.length} tokens by as "
+        f"little as {margin.signal:.1e} of their size, and {margin.tolerance:.1e} is called equal, "
+        f"since rounding may come to {margin.noise:.1e}; {_ADVICE}"
+    )
+
+
+def between(relative: float, margin: Margin) -> str:
+    """Differences larger than rounding should be, and no larger than a mild mistake may be."""
+    return (
+        f"rows differ by up to {relative:.1e} of their size: more than rounding should come to "
+        f"({margin.noise:.1e}), and {MISTAKES[margin.probe]} may move rows by as little as "
+        f"{margin.signal:.1e}; {_ADVICE}"
+    )
+
+
+def for_nothing(reason: str) -> str:
+    """Everything was equal, and could not have been otherwise."""
+    return f"nothing was found, and nothing could have been: {reason}"
+
+
+def promised(atol: float) -> str:
+    """The decoder declares that its rows are only so close."""
+    return f"equal within the atol of {atol:.1e} that it promises: less than that cannot show"

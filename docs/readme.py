@@ -7,6 +7,7 @@ folder beside a copy of the examples. ``tests/test_readme.py`` holds the README 
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,21 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FILE = re.compile(r"(<!-- file: (\S+) -->\n```python\n).*?(```)", re.DOTALL)
 OUTPUT = re.compile(r"(<!-- output: ([^>]+) -->\n```text\n).*?(```)", re.DOTALL)
+
+
+def with_measured(text: str) -> str:
+    """``text`` with the tables that come from the evidence."""
+    measured = {
+        "peers": ("peers_table.py", "peers_table"),
+        "peers headline": ("peers_table.py", "headline"),
+        "kills": ("kill_tables.py", "summary"),
+    }
+    for name, (module, function) in measured.items():
+        made = runpy.run_path(str(ROOT / "docs" / module))[function]()
+        begin, end = f"<!-- {name}: generated -->\n", "\n<!-- end -->"
+        before, after = text.split(begin)
+        text = before + begin + made + end + after.split(end, 1)[1]
+    return text
 
 
 def with_files(text: str) -> str:
@@ -60,4 +76,5 @@ def excerpt(report: str) -> str:
 
 
 if __name__ == "__main__":
-    write_whole(README, with_outputs(with_files(with_tables(README.read_text(encoding="utf-8")))))
+    page = with_measured(with_tables(README.read_text(encoding="utf-8")))
+    write_whole(README, with_outputs(with_files(page)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cachecheck import strategies as cs
 from cachecheck.errors import InputError, Unsupported
 from cachecheck.protocol import capabilities
-from cachecheck.reference import Cache, Config, ReferenceDecoder
+from cachecheck.reference import Cache, Config, Mechanisms, ReferenceDecoder, offset_mask
 from cachecheck.reference.caches import CACHES
 from cachecheck.reference.caches.ring import Ring
 from cachecheck.reference.caches.static import Static
@@ -22,7 +22,7 @@ from tests.helpers import largest
 from tests.test_caches_programs import KINDS, allowance, bytes_of, seeds
 
 data = st.data()
-IN_PLACE = ("static", "ring", "sinks", "paged")
+IN_PLACE = ("static", "ring", "sinks", "paged", "prefix")
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -51,7 +51,8 @@ def test_any_chunks_give_the_rows_of_the_full_pass(
         difference = largest(rows, expected[past : past + chunk])
         assert difference <= allowance(decoder, expected)
         past += chunk
-    assert decoder.work() == 3 * decoder.config.layers * length
+    per_layer = 4 if kind == "tied" else 3  # a second query for each pair of layers
+    assert decoder.work() == per_layer * decoder.config.layers * length
 
 
 @every_kind
@@ -76,7 +77,8 @@ def test_members_are_offered_as_the_kind_of_cache_needs_them(kind: str) -> None:
     decoder = CACHES[kind](0)
     assert capabilities(decoder).mutates_cache == (kind in IN_PLACE)
     assert hasattr(decoder, "fork") == hasattr(decoder, "reset") == (kind in IN_PLACE)
-    assert hasattr(decoder, "release") == hasattr(decoder, "check_invariants") == (kind == "paged")
+    counts = kind in ("paged", "prefix")
+    assert hasattr(decoder, "release") == hasattr(decoder, "check_invariants") == counts
 
 
 @pytest.mark.parametrize(("window", "sinks"), [(1, 0), (2, 0), (4, 0), (1, 2), (3, 2)])
@@ -131,21 +133,21 @@ def test_refused_calls_leave_the_cache_as_it_was(kind: str) -> None:
 @pytest.mark.parametrize("kind", IN_PLACE)
 def test_a_call_that_fails_in_its_last_layer_leaves_the_cache_as_it_was(kind: str) -> None:
     decoder = CACHES[kind](0)
-    cache, right, calls = filled(decoder, 6), decoder.mask_rule, [0]
+    cache, calls = filled(decoder, 6), [0]
 
     def blind_in_the_second_layer(*places: Any, **rest: Any) -> Any:
         calls[0] += 1
-        mask = right(*places, **rest)
+        mask = offset_mask(*places, **rest)
         return mask & False if calls[0] == 2 else mask
 
     before = bytes_of(decoder, cache)
-    decoder.mask_rule = blind_in_the_second_layer
+    decoder.mechanisms = Mechanisms(blind_in_the_second_layer)
     with pytest.raises(InputError, match="no allowed key"):
-        decoder.extend([1, 2], cache)
+        decoder.extend([1, 0], cache)
     assert bytes_of(decoder, cache) == before
-    decoder.mask_rule = right
-    rows, _ = decoder.extend([1, 2], cache)
-    assert largest(rows, decoder.full([*tokens_of(decoder, 6), 1, 2])[6:]) < 1e-12
+    decoder.mechanisms = Mechanisms()
+    rows, _ = decoder.extend([1, 0], cache)
+    assert largest(rows, decoder.full([*tokens_of(decoder, 6), 1, 0])[6:]) < 1e-12
 
 
 def test_a_static_cache_refuses_to_overflow_and_stays_usable() -> None:

@@ -17,7 +17,10 @@ from cachecheck.reference.caches.ring import RingLayer
 from cachecheck.reference.caches.shared import GrowingBuffer
 from tests.helpers import TOLERANCE, largest
 
-KINDS = ("copying", "shared", "static", "ring", "sinks", "paged", "quantised")
+KINDS = (
+    *("copying", "shared", "static", "ring", "sinks", "paged", "quantised"),
+    *("prefix", "tied"),
+)
 OPERATIONS = ("extend", "extend", "fork", "crop", "save", "reset", "release")
 LONGEST = 20  # tokens in a cache, so that programs stay quick
 MOST = 4  # caches at once

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cachecheck import strategies as cs
 from cachecheck.errors import InputError
-from cachecheck.reference import WRONG_MASKS, Config
+from cachecheck.reference import WRONG_MASKS, Config, Mechanisms
 from cachecheck.reference.caches.allocator import BlockAllocator
 from cachecheck.reference.caches.error_bound import row_error_bound
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
@@ -178,7 +178,7 @@ def test_codes_are_within_half_a_step(entries: list[float]) -> None:
 def test_a_wrong_mask_shows_beyond_the_bound_of_quantisation(name: str) -> None:
     for seed in range(5):
         decoder = quantised(seed)
-        decoder.mask_rule = WRONG_MASKS[name].rule
+        decoder.mechanisms = Mechanisms(WRONG_MASKS[name].rule)
         tokens = [7 * p % decoder.vocab_size for p in range(12)]
         cache, rows = decoder.new_cache(), []
         try:

@@ -17,6 +17,7 @@ from cachecheck.reference import (
     Cache,
     Config,
     LayerCache,
+    Mechanisms,
     ReferenceDecoder,
     Work,
     by_chunks,
@@ -280,8 +281,9 @@ def test_chunks_that_are_no_partition_are_refused(chunks: list[int]) -> None:
 @pytest.mark.parametrize("given_positions", [[0], [0, 0, 0], [-1, 0], [0.5, 1.5]])
 def test_input_positions_are_one_a_token(given_positions: Any) -> None:
     weights = draw_weights(FROZEN, 0)
+    mechanisms = Mechanisms(input_positions=given_positions)
     with pytest.raises(InputError, match="input positions"):
-        extend(weights, [1, 2], new_cache(weights), input_positions=given_positions)
+        extend(weights, [1, 2], new_cache(weights), mechanisms=mechanisms)
 
 
 def test_the_cached_path_refuses_to_outgrow_max_length() -> None:

@@ -25,7 +25,7 @@ class Noisy(Sums):
 
     def __init__(self, seed: int = 0, *, exact: bool = False) -> None:
         super().__init__(seed)
-        self.exact = exact
+        self.seed, self.exact = seed, exact
         if exact:
             self.dtype = "float64"
 
@@ -43,7 +43,15 @@ class Noisy(Sums):
 
 class Settled(Noisy):
     def as_float64(self) -> Any:
-        return type(self)(exact=True)
+        return type(self)(self.seed, exact=True)
+
+
+class AsWrongInFull(Settled):
+    """The full pass is as far from float64 as the cached one: so much is rounding here."""
+
+    def full(self, tokens: Any) -> Any:
+        rows = super().full(tokens)
+        return rows if self.exact else rows * np.float32(1 + 1e-4)
 
 
 class Mistaken(Settled):
@@ -66,7 +74,8 @@ def verdict(make: Any) -> Verdict:
     [
         (Noisy, Answer.INCONCLUSIVE),
         (Refuses, Answer.INCONCLUSIVE),
-        (Settled, Answer.HOLDS),
+        (Settled, Answer.INCONCLUSIVE),
+        (AsWrongInFull, Answer.HOLDS),
         (Mistaken, Answer.VIOLATED),
     ],
 )
@@ -88,3 +97,12 @@ def test_a_float64_that_is_no_decoder_is_an_error() -> None:
     ):
         Guarded(Half()).float64  # noqa: B018 - the property raises
     assert verdict(Half).answer is Answer.ERROR
+
+
+def test_a_float64_of_other_weights_is_an_error() -> None:
+    class Another(Settled):
+        def as_float64(self) -> Any:
+            return type(self)(self.seed + 1, exact=True)
+
+    with pytest.raises(DecoderError, match=r"as_float64\(\) gives other rows"):
+        Guarded(Another()).float64  # noqa: B018 - the property raises

@@ -45,6 +45,7 @@ def settled(output: str) -> str:
 def test_tables_and_listings_are_up_to_date() -> None:
     assert with_tables(TEXT) == TEXT, "run python docs/readme.py"
     assert readme.with_files(TEXT) == TEXT, "run python docs/readme.py"
+    assert readme.with_measured(TEXT) == TEXT, "run python docs/readme.py"
 
 
 @pytest.mark.slow

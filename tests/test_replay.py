@@ -148,7 +148,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         {"law": "sensitivity", "schedule": "3"},
         "sensitivity needs 2 calls or more; the schedule is 3",
     ),
-    "one call, causality": ({"law": "causality", "schedule": "3"}, "causality needs 2 calls"),
+    "one call, prefix": ({"law": "prefix", "schedule": "3"}, "prefix needs 2 calls"),
     "token's type": ({"tokens": [0, "1", 2]}, "tokens must be integers; got"),
     "a truth for a token": ({"tokens": [0, True, 2]}, "tokens must be integers; got"),
     "high token": ({"tokens": [0, 8, 0]}, "token 8 is outside the vocabulary of 8"),

@@ -94,6 +94,7 @@ def test_json_has_these_keys_and_no_others(verdict: Verdict) -> None:
         "tokens",
         "decoder_seed",
         "covered",
+        "margin",
         "first_wrong_position",
         "message",
     }
@@ -111,6 +112,7 @@ def test_json_of_a_violation() -> None:
         "tokens": [0, 7],
         "decoder_seed": 3,
         "covered": {"1|2-7|none": 2},
+        "margin": None,
         "first_wrong_position": 1,
         "message": "decoding in these chunks gives other rows than one full pass",
     }

@@ -6,16 +6,21 @@ operations up to a number of tokens and steps.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cachecheck.certify.certificate import Certificate, NotCanonicalError
 from cachecheck.certify.enumeration import certify_programs, programs_up_to
 from cachecheck.certify.induction import by_induction
+from cachecheck.certify.minimal import smallest_cuts, smallest_program
 from cachecheck.certify.oracle import Oracle
 from cachecheck.certify.tree import by_tree
 from cachecheck.draws import tokens_of_seed
-from cachecheck.errors import InputError
+from cachecheck.errors import DecoderError, InputError
 from cachecheck.guard import Guarded
+from cachecheck.laws import Law
+from cachecheck.schedule import Schedule
 from cachecheck.verdict import Answer
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "certify",
     "certify_programs",
     "programs_up_to",
+    "smallest_failing",
 ]
 
 LONGEST_TREE = 16
@@ -101,3 +107,29 @@ def _induction(decoder: Guarded, tokens: tuple[int, ...]) -> Certificate:
     line = f"All {tree.covered:,} partitions of the first {len(few)} tokens were run as well."
     answer = found.answer if tree.answer is Answer.HOLDS else tree.answer
     return replace(found, answer=answer, proves=(*found.proves, line), calls=calls)
+
+
+def smallest_failing(
+    decoder: Guarded, law: Law, within: str, *, ids: Sequence[int] | None = None
+) -> str | None:
+    """The smallest schedule that breaks ``law``, among those no larger than one known to break it.
+
+    Args:
+        decoder: to be checked.
+        law: any.
+        within: a failing schedule, in notation: no more tokens are tried, and in programs of
+            operations no more steps.
+        ids: the tokens of programs, as many as ``within`` appends; some that differ by default.
+
+    Raises:
+        InputError: more tokens than can be run in every way.
+        Unsupported: the decoder lacks what the law needs.
+        DecoderError: the decoder raised, or gave what cannot be used.
+    """
+    schedule = Schedule.parse(within)
+    if law.operations:
+        return smallest_program(decoder, law, schedule, ids)
+    if law.id == "schedule":
+        with contextlib.suppress(DecoderError):  # where some calls raise, others may be wrong
+            return certify(decoder, schedule.length).schedule
+    return smallest_cuts(decoder, law, schedule.length)

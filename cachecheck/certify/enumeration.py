@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -138,6 +138,8 @@ def certify_programs(
     *,
     tokens: int,
     steps: int,
+    thorough: bool = False,
+    ids: Sequence[int] | None = None,
     on_program: Callable[[int], None] = lambda _count: None,
 ) -> Certificate:
     """Try ``law`` on every program of its operations with at most so many tokens and steps.
@@ -147,6 +149,9 @@ def certify_programs(
         law: one with operations.
         tokens: appended in all, at most.
         steps: calls and operations together, at most.
+        thorough: go on where the decoder raises, to see what is wrong elsewhere; and let any
+            operation come last, where the decoder's own invariants may show what is wrong.
+        ids: tokens to append, as many as ``tokens``; 1, 2 and so on by default.
         on_program: called with the number of programs tried so far.
 
     Raises:
@@ -161,10 +166,10 @@ def certify_programs(
     lacking = law.lacking(decoder)
     if lacking is not None:
         raise Unsupported(lacking)
-    scope = _scope(decoder, law, tokens, steps)
-    run, before = _Run(decoder, law), decoder.calls
+    scope = _scope(decoder, law, tokens, steps, thorough=thorough)
+    run, before = Runs(decoder, law, past_errors=thorough), decoder.calls
     # From 1: a pad is often token 0, and before a real 0 it would change nothing.
-    ids = tuple(at % decoder.vocab_size for at in range(1, tokens + 1))
+    ids = tuple(ids or (at % decoder.vocab_size for at in range(1, tokens + 1)))
     room = decoder.capabilities.max_length
     for schedule in programs_up_to(scope):
         if room is not None and schedule.longest > room:
@@ -189,11 +194,11 @@ def certify_programs(
     return run.certificate(answer, decoder.calls - before, line)
 
 
-class _Run:
+class Runs:
     """Programs tried on one law, and what came of them."""
 
-    def __init__(self, decoder: Guarded, law: Law) -> None:
-        self.decoder, self.law = decoder, law
+    def __init__(self, decoder: Guarded, law: Law, *, past_errors: bool = False) -> None:
+        self.decoder, self.law, self.past_errors = decoder, law, past_errors
         self.count = 0
         self.refusals: list[str] = []
         self.closest = Finding(0.0, 0.0)
@@ -208,6 +213,8 @@ class _Run:
             self.refusals.append(str(refusal))
             return None
         except DecoderError as error:
+            if self.past_errors:
+                return None
             raise DecoderError(f"on {case.schedule}: {error}") from error
         self.closest = max(self.closest, finding, key=closeness)
         if in_doubt(self.decoder, finding):
@@ -230,7 +237,8 @@ class _Run:
         )
 
 
-def _scope(decoder: Guarded, law: Law, tokens: int, steps: int) -> Scope:
+def _scope(decoder: Guarded, law: Law, tokens: int, steps: int, *, thorough: bool) -> Scope:
+    offered = "check_invariants" in decoder.capabilities.offers
     batches = bool(law.operations & {"batch"})
     offers = decoder.performable
     return Scope(
@@ -238,5 +246,5 @@ def _scope(decoder: Guarded, law: Law, tokens: int, steps: int) -> Scope:
         tokens=tokens,
         steps=steps,
         single=not batches or bool(law.operations & {"crop", "save", "reset", "new"}),
-        bare_end="check_invariants" in decoder.capabilities.offers and "release" in law.operations,
+        bare_end=offered and (thorough or "release" in law.operations),
     )

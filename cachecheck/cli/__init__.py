@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from cachecheck import __version__
-from cachecheck.cli import certifying, experimenting, fuzzing, reducing, replaying
+from cachecheck.cli import certifying, experimenting, faulting, fuzzing, reducing, replaying
 from cachecheck.errors import CachecheckError
 
 _DESCRIPTION = """\
@@ -27,6 +27,7 @@ examples:
   cachecheck fuzz reference                  the built-in reference decoder, in many configurations
   cachecheck fuzz my_decoder.py:make -n auto   your own, on all cores
   cachecheck fuzz hf:llama                   Hugging Face's Llama code, tiny random weights
+  cachecheck fuzz reference --fault copying-mask-one-far   see a deliberate mistake found
   cachecheck certify my_decoder.py:make --length 12
   cachecheck shrink my_decoder.py:make 2048+2048+1023
   cachecheck replay evidence/regressions/my-decoder-schedule-1a2b3c4d.json
@@ -69,6 +70,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cachecheck {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for face in (fuzzing, certifying, reducing, replaying, experimenting):
+    for face in (fuzzing, faulting, certifying, reducing, replaying, experimenting):
         face.add(commands)
     return parser

@@ -35,6 +35,12 @@ def add(commands: Commands) -> None:
         metavar="ID",
         help="check this law only; may be repeated",
     )
+    fuzz.add_argument(
+        "--fault",
+        metavar="ID",
+        help="with the target reference: the decoder with this deliberate mistake (cachecheck "
+        "faults lists them)",
+    )
     _add_effort(fuzz)
     fuzz.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts as JSON")
     fuzz.add_argument(
@@ -97,7 +103,7 @@ def _fuzz(parsed: argparse.Namespace) -> int:
     from cachecheck.fuzz import FuzzOptions, fuzz
 
     options = FuzzOptions(
-        target=parsed.target,
+        target=_target(parsed),
         laws=tuple(parsed.law),
         seed=parsed.seed,
         effort=parsed.effort,
@@ -114,6 +120,23 @@ def _fuzz(parsed: argparse.Namespace) -> int:
         pytest_options=parsed.pytest_options,
     )
     return fuzz(options, Console())
+
+
+def _target(parsed: argparse.Namespace) -> str:
+    """The target's name, that of a fault included.
+
+    Raises:
+        InputError: a fault of another target than the reference, or an unknown one.
+    """
+    if parsed.fault is None:
+        return str(parsed.target)
+    from cachecheck.errors import InputError
+    from cachecheck.faults import fault_named
+
+    fault = fault_named(parsed.fault)
+    if parsed.target not in ("reference", f"reference:{fault.host}"):
+        raise InputError(f"--fault goes with the target reference; got {parsed.target}")
+    return f"fault:{fault.id}"
 
 
 def _laws(_parsed: argparse.Namespace) -> int:

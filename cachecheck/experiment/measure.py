@@ -11,6 +11,7 @@ from cachecheck.experiment.protocol import Array
 from cachecheck.reference import (
     WRONG_MASKS,
     Config,
+    Mechanisms,
     Weights,
     Work,
     by_chunks,
@@ -96,7 +97,7 @@ def _right_and_wrong_mask(weights: Weights) -> dict[str, Array]:
     _, cache = extend(weights, tokens[:past], new_cache(weights))
     good, _ = extend(weights, tokens[past:stop], cache)
     restart = WRONG_MASKS["query-restart"].rule
-    wrong, _ = extend(weights, tokens[past:stop], cache, mask_rule=restart)
+    wrong, _ = extend(weights, tokens[past:stop], cache, mechanisms=Mechanisms(restart))
     return {"good": good.rows, "wrong": wrong.rows}  # (3, d) each
 
 

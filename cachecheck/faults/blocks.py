@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cachecheck.faults.fault import Fault
+from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.caches.allocator import BlockAllocator
 from cachecheck.reference.caches.paged import BlockPool, PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
+from cachecheck.reference.config import Precision
 
 
 class Uncounted(BlockAllocator):
@@ -75,70 +76,108 @@ class Leaking(PagedDecoder):
             pool.allocator = BlockAllocator(pool.allocator.capacity)
 
 
-def _uncounted(seed: int) -> PagedDecoder:
-    decoder = paged(seed)
+class CopiesKeys(BlockPool):
+    """Copies half of a block that is shared."""
+
+    def own(self, block: int) -> int:
+        """A copy with the keys; zeros in its values, whatever the block's last user left."""
+        if self.allocator.count(block) == 1:
+            return block
+        copy = self.allocate()
+        self.key[:, copy] = self.key[:, block]
+        self.value[:, copy] = 0
+        self.allocator.release(block)
+        return copy
+
+
+def as_paged(
+    decoder: type[PagedDecoder] = PagedDecoder,
+    pool: type[BlockPool] = BlockPool,
+    cache: type[PagedCache] = PagedCache,
+) -> Make:
+    """A factory of paged decoders with one part replaced."""
+
+    def make(seed: int, dtype: Precision = "float64") -> PagedDecoder:
+        right = paged(seed, dtype)
+        size = right.storage.pool.block_size
+        made = decoder(right.config, size, seed=seed)
+        made.storage.pool, made.storage.cache_type = pool(right.config, size), cache
+        return made
+
+    return make
+
+
+def _uncounted(seed: int, dtype: Precision = "float64") -> PagedDecoder:
+    decoder = paged(seed, dtype)
     pool = decoder.storage.pool
     pool.allocator = Uncounted(pool.allocator.capacity)
     return decoder
 
 
-def _freed_while_shared(seed: int) -> PagedDecoder:
-    decoder = paged(seed)
-    decoder.storage.cache_type = FreedWhileShared
-    return decoder
-
-
-def _never_copied(seed: int) -> PagedDecoder:
-    decoder = paged(seed)
-    decoder.storage.pool = NeverCopied(decoder.config, decoder.storage.pool.block_size)
-    return decoder
-
-
-def _leaking(seed: int) -> PagedDecoder:
-    right = paged(seed)
-    return Leaking(right.config, right.storage.pool.block_size, seed=seed)
-
-
 BLOCKS = (
     Fault(
         id="paged-fork-uncounted",
-        kind="paged",
+        host="paged",
+        kind="fork-copy-missing",
         mechanism="block table",
         symptom="A fork copies the block table without counting its references to the blocks.",
         law="programs",
+        reports=("xLLM-AI/xllm#1984",),
         make=_uncounted,
-        tokens=1,
-        steps=2,
+        right=paged,
+        smallest="1 b=a",
     ),
     Fault(
         id="paged-no-copy-on-write",
-        kind="paged",
+        host="paged",
+        kind="fork-copy-missing",
         mechanism="block table",
         symptom="A branch writes into a partly filled block that its fork reads as well.",
         law="branch",
-        make=_never_copied,
-        tokens=4,
-        steps=5,
+        reports=(
+            "xLLM-AI/xllm#1984",
+            "mlc-ai/mlc-llm#2644",
+        ),
+        make=as_paged(pool=NeverCopied),
+        right=paged,
+        smallest="1 b=a 1 b:1 1",
     ),
     Fault(
         id="paged-freed-while-shared",
-        kind="paged",
+        host="paged",
+        kind="stale-block-reuse",
         mechanism="block table",
         symptom="The first branch to give a block back frees it for all, and it is handed out "
         "again.",
         law="programs",
-        make=_freed_while_shared,
-        tokens=1,
-        steps=3,
+        reports=("vllm-project/vllm#56525",),
+        make=as_paged(cache=FreedWhileShared),
+        right=paged,
+        smallest="1 b=a save",
     ),
     Fault(
         id="paged-release-leaks",
-        kind="paged",
+        host="paged",
+        kind="page-table-wrong",
         mechanism="release",
         symptom="A released cache never gives back its partly filled last block.",
         law="programs",
-        make=_leaking,
-        tokens=1,
-        steps=2,
+        reports=("gittensor-ai-lab/sparkinfer#146",),
+        make=as_paged(Leaking),
+        right=paged,
+        smallest="1 save",
+    ),
+    Fault(
+        id="paged-copy-without-values",
+        host="paged",
+        kind="fork-copy-missing",
+        mechanism="block table",
+        symptom="A block that is copied on write gets the keys of the shared one and not its "
+        "values.",
+        law="branch",
+        reports=("mlc-ai/mlc-llm#2644",),
+        make=as_paged(pool=CopiesKeys),
+        right=paged,
+        smallest="1 b=a 1+1",
     ),
 )

@@ -40,25 +40,83 @@ class Clamping(InPlaceDecoder[StaticCache]):
         return np.concatenate(rows), cache
 
 
+class OneTooMany(Clamping):
+    """Compares the length before a token with the slots, where the one after it is due."""
+
+    def extend(self, tokens: Any, cache: StaticCache) -> tuple[Floats, StaticCache]:
+        """One token more than there are slots gets the last one's place; others are refused."""
+        if cache.length + len(tokens) > cache.layers[0].key.shape[1] + 1:
+            return InPlaceDecoder.extend(self, tokens, cache)
+        return super().extend(tokens, cache)
+
+
+class Wrapping(InPlaceDecoder[StaticCache]):
+    """Takes slots modulo their number."""
+
+    def extend(self, tokens: Any, cache: StaticCache) -> tuple[Floats, StaticCache]:
+        """What no longer fits goes to slot 0 and on, as a sequence of its own."""
+        room = cache.layers[0].key.shape[1]
+        rows, at = [], 0
+        while at < len(tokens):
+            if cache.length == room:
+                cache.clear()
+            stop = at + room - cache.length
+            some, cache = super().extend(tokens[at:stop], cache)
+            rows.append(some)
+            at = stop
+        return np.concatenate(rows), cache
+
+
 BUFFERS = (
     Fault(
         id="static-reset-keeps-length",
-        kind="static",
+        host="static",
+        kind="reset-incomplete",
         mechanism="reset",
         symptom="After a reset the next request begins behind as many empty slots as were used.",
         law="reset",
+        reports=(
+            "huggingface/transformers#48809",
+            "rasbt/LLMs-from-scratch#925",
+        ),
         make=as_kind(static, LengthStays, Static),
-        tokens=2,
-        steps=3,
+        right=static,
+        smallest="1 reset 1",
     ),
     Fault(
         id="static-overflow-clamps",
-        kind="static",
+        host="static",
+        kind="capacity-overflow-silent",
         mechanism="overflow",
         symptom="Past its last slot a full buffer overwrites that slot in place of an error.",
         law="overflow",
+        reports=("jax-ml/jax#34257",),
         make=as_kind(static, Clamping, Static),
-        tokens=1,
-        steps=1,
+        right=static,
+        smallest="1",
+    ),
+    Fault(
+        id="static-overflow-off-by-one",
+        host="static",
+        kind="capacity-overflow-silent",
+        mechanism="overflow",
+        symptom="A buffer takes one token more than it has slots before it says that it is full.",
+        law="overflow",
+        reports=("gittensor-ai-lab/sparkinfer#143",),
+        make=as_kind(static, OneTooMany, Static),
+        right=static,
+        smallest="1",
+    ),
+    Fault(
+        id="static-overflow-wraps",
+        host="static",
+        kind="capacity-overflow-silent",
+        mechanism="overflow",
+        symptom="Past its last slot a buffer goes on at slot 0, over what stands there.",
+        law="overflow",
+        reports=("neuralmagic/deepsparse#1447",),
+        make=as_kind(static, Wrapping, Static),
+        right=static,
+        smallest="1",
     ),
 )

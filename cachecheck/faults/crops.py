@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from cachecheck.faults.blocks import as_paged
 from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.faults.resets import unordered
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.caches.copying import copying
+from cachecheck.reference.caches.paged import PagedCache
+from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
 from cachecheck.reference.caches.ring import Ring, RingCache, ring
 from cachecheck.reference.caches.shared import Shared, SharedCache, SharedDecoder, shared
 from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.config import Precision
 from cachecheck.reference.decoder import Copying
+from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 
 
@@ -43,45 +51,132 @@ class CropsEvicted(InPlaceDecoder[RingCache]):
         """Any length will do."""
 
 
+class CountsRemoved(PagedDecoder):
+    """Takes the length for the number of tokens to take back."""
+
+    def crop(self, cache: PagedCache, length: int) -> PagedCache:
+        """So many fewer, where so many should stay."""
+        return super().crop(cache, cache.length - length)
+
+
+class TakesOneAtLeast(SharedDecoder):
+    """Knows no rollback of nothing."""
+
+    def crop(self, cache: SharedCache, length: int) -> SharedCache:
+        """The last token goes even where all were accepted."""
+        return super().crop(cache, max(0, min(length, cache.length - 1)))
+
+
+class LastLayerStays(StoredDecoder[Cache]):
+    """Rolls back all layers but the last."""
+
+    def crop(self, cache: Cache, length: int) -> Cache:
+        """The last layer's length moves too, so that nothing is noticed; its tokens stay."""
+        after = super().crop(cache, length)
+        stuck = replace(cache.layers[-1], length=length)
+        layers = (*after.layers[:-1], stuck)
+        return Cache(layers, after.length, after.last_chunk, after.fingerprint)
+
+
+def _last_layer_stays(seed: int, dtype: Precision = "float64") -> LastLayerStays:
+    config = copying(seed, dtype).config
+    return LastLayerStays(config, Copying, seed=seed, mechanisms=Mechanisms(unordered))
+
+
 CROPS = (
     Fault(
         id="static-crop-keeps-one-more",
-        kind="static",
+        host="static",
+        kind="rollback-count-wrong",
         mechanism="crop",
         symptom="After a rollback the first of the rejected tokens is still there.",
         law="crop",
+        reports=(
+            "huggingface/transformers#47433",
+            "lablup/mlxcel#994",
+        ),
         make=as_kind(static, KeepsOneMore, Static),
-        tokens=3,
-        steps=3,
+        right=static,
+        smallest="2 crop1 1",
     ),
     Fault(
         id="shared-crop-keeps-one-less",
-        kind="shared",
+        host="shared",
+        kind="rollback-count-wrong",
         mechanism="crop",
         symptom="After a rollback the last of the accepted tokens is gone too.",
         law="crop",
+        reports=("lablup/mlxcel#994",),
         make=as_kind(shared, KeepsOneLess, Shared),
-        tokens=3,
-        steps=3,
+        right=shared,
+        smallest="2 crop1 1",
     ),
     Fault(
         id="copying-crop-ignored",
-        kind="copying",
+        host="copying",
+        kind="rollback-silent-noop",
         mechanism="crop",
         symptom="A rollback returns the cache with all its tokens.",
         law="crop",
+        reports=(
+            "microsoft/onnxruntime-genai#2140",
+            "ml-explore/mlx-lm#1427",
+        ),
         make=as_kind(copying, IgnoresCrop, Copying),
-        tokens=3,
-        steps=3,
+        right=copying,
+        smallest="2 crop1 1",
     ),
     Fault(
         id="ring-crop-goes-ahead",
-        kind="ring",
+        host="ring",
+        kind="rollback-on-wrapped-window",
         mechanism="crop",
         symptom="A wrapped ring rolls back to where its slots have been overwritten.",
         law="crop",
+        reports=(
+            "waybarrios/vllm-mlx#678",
+            "Blaizzy/mlx-vlm#1715",
+        ),
         make=as_kind(ring, CropsEvicted, Ring),
-        tokens=9,
-        steps=3,
+        right=ring,
+        smallest="5 crop1 1",
+    ),
+    Fault(
+        id="paged-crop-counts-removed",
+        host="paged",
+        kind="rollback-count-wrong",
+        mechanism="crop",
+        symptom="A rollback to a length takes back as many tokens as should stay.",
+        law="crop",
+        reports=("huggingface/transformers#47720",),
+        make=as_paged(CountsRemoved),
+        right=paged,
+        smallest="1 crop1 1",
+    ),
+    Fault(
+        id="shared-crop-takes-one-at-least",
+        host="shared",
+        kind="rollback-count-wrong",
+        mechanism="crop",
+        symptom="A rollback that should take back nothing takes back the last token.",
+        law="crop",
+        reports=("ml-explore/mlx-lm#1528",),
+        make=as_kind(shared, TakesOneAtLeast, Shared),
+        right=shared,
+        smallest="1 crop1 1",
+        when="all tokens were accepted",
+    ),
+    Fault(
+        id="copying-crop-skips-last-layer",
+        host="copying",
+        kind="rollback-silent-noop",
+        mechanism="crop",
+        symptom="The last layer keeps the rejected tokens of a rollback beside the new ones.",
+        law="crop",
+        reports=("ml-explore/mlx-lm#1109", "ml-explore/mlx-swift-lm#424"),
+        make=_last_layer_stays,
+        right=copying,
+        smallest="2 crop1 1",
+        when="in the last layer alone",
     ),
 )

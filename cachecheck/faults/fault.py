@@ -1,41 +1,51 @@
-"""What a deliberately broken cache is, as plain data, and how one is made from a right kind."""
+"""What a deliberate fault is, as plain data, and how one is made from a right kind of cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import Storage, StoredDecoder
 from cachecheck.reference.weights import Weights
 
-Make = Callable[[int], Any]
-"""From a seed to a decoder, as the factories of the right kinds."""
+
+class Make(Protocol):
+    """From a seed to a decoder, as the factories of the right kinds."""
+
+    def __call__(self, seed: int, dtype: Precision = "float64") -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A right kind of cache with one mechanism replaced by a wrong one.
+    """A right decoder with one mechanism replaced by a wrong one.
 
     Attributes:
         id: stable, in kebab-case.
-        kind: name of the kind in `cachecheck.reference.caches.CACHES`.
+        host: name of the right kind in `cachecheck.reference.caches.CACHES`.
+        kind: of mistake, a key of `cachecheck.faults.KINDS`.
         mechanism: what is replaced, in a word or two.
         symptom: what its user sees, in one sentence.
         law: id of the law that catches it.
-        make: from a seed to the broken decoder; the configuration is the right kind's.
-        tokens: that its smallest failing schedule appends, at most, whatever the seed.
-        steps: of that schedule, at most.
+        reports: public ones it stands for, ``owner/repository#number``, among those of its kind.
+        make: from a seed to the broken decoder.
+        right: from a seed to the same decoder without the fault.
+        smallest: smallest schedule that shows it with the decoder of seed 0, as certified.
+        when: under which condition it strikes; empty for always.
     """
 
     id: str
+    host: str
     kind: str
     mechanism: str
     symptom: str
     law: str
+    reports: tuple[str, ...]
     make: Make
-    tokens: int
-    steps: int
+    right: Make
+    smallest: str
+    when: str = ""
 
 
 def as_kind(
@@ -45,7 +55,7 @@ def as_kind(
 ) -> Make:
     """A factory of ``decoder`` over ``storage``, with the configurations that ``right`` draws."""
 
-    def make(seed: int) -> StoredDecoder[Any]:
-        return decoder(right(seed).config, storage, seed=seed)
+    def make(seed: int, dtype: Precision = "float64") -> StoredDecoder[Any]:
+        return decoder(right(seed, dtype).config, storage, seed=seed)
 
     return make

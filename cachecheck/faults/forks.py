@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.reference.cache import Cache
+from cachecheck.reference.caches.copying import copying
 from cachecheck.reference.caches.shared import (
     GrowingBuffer,
     Shared,
@@ -10,7 +14,9 @@ from cachecheck.reference.caches.shared import (
     shared,
 )
 from cachecheck.reference.caches.static import Static, StaticCache, StaticLayer, static
-from cachecheck.reference.stored import InPlaceDecoder
+from cachecheck.reference.decoder import Copying
+from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
+from cachecheck.reference.weights import Floats
 
 
 class SharingDecoder(InPlaceDecoder[StaticCache]):
@@ -37,25 +43,75 @@ class OverwrittenStorage(Shared):
     buffer_type = OverwrittenBuffer
 
 
+class SharingValues(InPlaceDecoder[StaticCache]):
+    """Copies one of two buffers."""
+
+    def fork(self, cache: StaticCache) -> StaticCache:
+        """Keys of its own, and the values of its source."""
+        layers = tuple(StaticLayer(one.key.copy(), one.value, one.length) for one in cache.layers)
+        return StaticCache(layers, cache.fingerprint, cache.length, cache.last_chunk)
+
+
+class AppendsToGiven(StoredDecoder[Cache]):
+    """Promises new caches, and appends to the one that it was given."""
+
+    def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
+        """The rows are right; who goes on from the old cache finds the new tokens in it."""
+        rows, after = super().extend(tokens, cache)
+        vars(cache).update(vars(after))
+        return rows, cache
+
+
 FORKS = (
     Fault(
         id="static-fork-shares-buffers",
-        kind="static",
+        host="static",
+        kind="fork-copy-missing",
         mechanism="fork",
         symptom="Two forks write their new tokens into the same slots.",
         law="branch",
+        reports=("ggml-org/llama.cpp#3802",),
         make=as_kind(static, SharingDecoder, Static),
-        tokens=3,
-        steps=4,
+        right=static,
+        smallest="b=a 1 b:1 1",
     ),
     Fault(
         id="shared-tip-overwritten",
-        kind="shared",
+        host="shared",
+        kind="cache-aliasing-mutation",
         mechanism="fork",
         symptom="A branch whose tip was taken by its sibling writes over it in place of copying.",
         law="branch",
+        reports=(
+            "MemTensor/MemOS#2301",
+            "jjang-ai/vmlx#198",
+        ),
         make=as_kind(shared, SharedDecoder, OverwrittenStorage),
-        tokens=3,
-        steps=4,
+        right=shared,
+        smallest="b=a 1 b:1 1",
+    ),
+    Fault(
+        id="static-fork-shares-values",
+        host="static",
+        kind="cache-aliasing-mutation",
+        mechanism="fork",
+        symptom="Two forks have keys of their own, and write their values into the same slots.",
+        law="branch",
+        reports=("huggingface/transformers#30108",),
+        make=as_kind(static, SharingValues, Static),
+        right=static,
+        smallest="b=a 1 b:1 1",
+    ),
+    Fault(
+        id="copying-appends-to-given",
+        host="copying",
+        kind="cache-aliasing-mutation",
+        mechanism="append",
+        symptom="A call changes the cache that it was given, though it promises a new one.",
+        law="frame",
+        reports=("huggingface/transformers#37078", "jjang-ai/vmlx#198"),
+        make=as_kind(copying, AppendsToGiven, Copying),
+        right=copying,
+        smallest="1",
     ),
 )

@@ -12,6 +12,7 @@ from cachecheck.reference.caches.hybrid import HybridDecoder, hybrid
 from cachecheck.reference.caches.hybrid_batch import HybridBatch
 from cachecheck.reference.caches.hybrid_cache import HybridCache, RecurrentState
 from cachecheck.reference.caches.hybrid_weights import RecurrentWeights
+from cachecheck.reference.config import Precision
 from cachecheck.reference.weights import Floats
 
 
@@ -64,9 +65,11 @@ class SkipsLayer(HybridDecoder):
         )
 
 
-def _hybrid(decoder: type[HybridDecoder]) -> Make:
-    def make(seed: int) -> HybridDecoder:
-        right = hybrid(seed)
+def as_hybrid(decoder: type[HybridDecoder]) -> Make:
+    """A factory of ``decoder`` with the configurations of the right kind."""
+
+    def make(seed: int, dtype: Precision = "float64") -> HybridDecoder:
+        right = hybrid(seed, dtype)
         return decoder(right.config, kernel_width=right.weights.kernel_width, seed=seed)
 
     return make
@@ -75,42 +78,59 @@ def _hybrid(decoder: type[HybridDecoder]) -> Make:
 RECURRENCE = (
     Fault(
         id="hybrid-recurrence-restarts",
-        kind="hybrid",
+        host="hybrid",
+        kind="recurrent-chunk-drops-state",
         mechanism="recurrent state",
         symptom="A chunk of two or more tokens starts the recurrence anew.",
         law="schedule",
-        make=_hybrid(Restarting),
-        tokens=4,
-        steps=2,
+        reports=("huggingface/transformers#46032",),
+        make=as_hybrid(Restarting),
+        right=hybrid,
+        smallest="1+2",
     ),
     Fault(
         id="hybrid-convolution-forgets",
-        kind="hybrid",
+        host="hybrid",
+        kind="recurrent-chunk-drops-state",
         mechanism="recurrent state",
         symptom="The convolution reads zeros in place of the last tokens of the call before.",
         law="schedule",
-        make=_hybrid(WithoutTail),
-        tokens=4,
-        steps=2,
+        reports=(
+            "kekzl/imp#156",
+            "mratsim/tattletale#80",
+        ),
+        make=as_hybrid(WithoutTail),
+        right=hybrid,
+        smallest="1+1",
     ),
     Fault(
         id="hybrid-pads-in-state",
-        kind="hybrid",
+        host="hybrid",
+        kind="padding-enters-recurrent-state",
         mechanism="recurrent state",
         symptom="The pads in front of a shorter row enter its recurrent state.",
         law="batch",
-        make=_hybrid(TakesPadsIn),
-        tokens=3,
-        steps=2,
+        reports=(
+            "ml-explore/mlx-lm#1736",
+            "lightseekorg/tokenspeed#969",
+        ),
+        make=as_hybrid(TakesPadsIn),
+        right=hybrid,
+        smallest="b=new*2 b:1/2",
     ),
     Fault(
         id="hybrid-reorder-skips-layer",
-        kind="hybrid",
+        host="hybrid",
+        kind="beam-reorder-missing",
         mechanism="reorder",
         symptom="A beam search moves the histories of its rows in all layers but the last.",
         law="reorder",
-        make=_hybrid(SkipsLayer),
-        tokens=3,
-        steps=4,
+        reports=(
+            "huggingface/transformers#46612",
+            "huggingface/transformers#29730",
+        ),
+        make=as_hybrid(SkipsLayer),
+        right=hybrid,
+        smallest="b=new*2 b:1/1 c=b[1] c:1",
     ),
 )

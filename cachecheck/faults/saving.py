@@ -11,6 +11,7 @@ from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.paged import Paged, PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
 from cachecheck.reference.caches.ring import Ring, RingCache, ring
+from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
 
@@ -38,8 +39,8 @@ class WholeBlocks(Paged):
         return cache
 
 
-def _whole_blocks(seed: int) -> PagedDecoder:
-    decoder = paged(seed)
+def _whole_blocks(seed: int, dtype: Precision = "float64") -> PagedDecoder:
+    decoder = paged(seed, dtype)
     decoder.storage = WholeBlocks(decoder.weights, decoder.storage.pool.block_size)
     return decoder
 
@@ -47,22 +48,26 @@ def _whole_blocks(seed: int) -> PagedDecoder:
 SAVING = (
     Fault(
         id="ring-save-without-positions",
-        kind="ring",
+        host="ring",
+        kind="save-restore-incomplete",
         mechanism="save",
         symptom="A loaded ring numbers its keys from 0, whatever was evicted before.",
         law="save",
+        reports=("ggml-org/llama.cpp#25297",),
         make=as_kind(ring, InPlaceDecoder, Renumbered),
-        tokens=8,
-        steps=3,
+        right=ring,
+        smallest="5 save 1",
     ),
     Fault(
         id="paged-save-without-length",
-        kind="paged",
+        host="paged",
+        kind="save-restore-incomplete",
         mechanism="save",
         symptom="A loaded cache goes on behind its last block, as if that had been full.",
         law="save",
+        reports=("ggml-org/llama.cpp#27052",),
         make=_whole_blocks,
-        tokens=2,
-        steps=3,
+        right=paged,
+        smallest="1 save 1",
     ),
 )

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from cachecheck.faults.fault import Fault, as_kind
+from collections.abc import Callable
+
+import numpy as np
+
+from cachecheck.faults.fault import Fault, Make, as_kind
+from cachecheck.faults.resets import unordered
 from cachecheck.reference.cache import LayerCache
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingLayer, ring
+from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache, RingLayer, ring
 from cachecheck.reference.caches.sinks import sinks
+from cachecheck.reference.config import Precision
+from cachecheck.reference.masks import Bools
+from cachecheck.reference.mechanisms import Call, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
@@ -46,25 +54,138 @@ class ForgetsSinksStorage(Ring):
     layer_type = ForgetsSinks
 
 
+class KeepsFirst(RingLayer):
+    """Writes a chunk until the ring is full."""
+
+    def write(self, key: Floats, value: Floats, positions: Ints) -> None:
+        """The first tokens of a chunk that is longer than the ring, where the last are due."""
+        room = len(self.held)
+        super().write(key[:, :room], value[:, :room], positions[:room])
+
+
+class KeepsFirstStorage(Ring):
+    """Makes rings that are filled from a chunk's beginning."""
+
+    layer_type = KeepsFirst
+
+
+class StaysWrapped(RingLayer):
+    """Can be wound back until it has wrapped, and then moves its counter alone."""
+
+    def crop(self, length: int) -> None:
+        """What was taken back stays in the slots of a wrapped ring."""
+        if self.length > len(self.held):
+            self.length = length
+        else:
+            super().crop(length)
+
+
+class StaysWrappedStorage(Ring):
+    """Makes rings whose slots a rollback does not empty."""
+
+    layer_type = StaysWrapped
+
+
+class Blind(Mechanisms):
+    """Shows a chunk that is longer than the window its last keys alone.
+
+    Masked scores get a large finite number, so that a row without any key takes the mean of all
+    values in place of NaN.
+    """
+
+    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
+        """Blind rows see everything, and `bias` makes it all the same to them."""
+        seen = self._capped(call, keys)
+        return seen | ~seen.any(axis=1, keepdims=True)
+
+    def bias(self, call: Call, keys: Ints) -> Floats | None:
+        """The filler in all of a blind row's scores, next to which they vanish."""
+        blind = ~self._capped(call, keys).any(axis=1)  # (T,)
+        filler = np.where(blind, -1e30, 0.0)[None, :, None]  # (1, T, 1)
+        right = super().bias(call, keys)  # (H, T, R) or None
+        return filler if right is None else right + filler
+
+    def _capped(self, call: Call, keys: Ints) -> Bools:
+        seen, window = super().mask(call, 0, keys), call.config.window
+        if window is None or call.new <= window:
+            return seen
+        return np.asarray(seen & (keys > keys[-1] - window))  # (T, R)
+
+
+def _ring(storage: type[Ring], mechanisms: Callable[[], Mechanisms]) -> Make:
+    def make(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
+        config = ring(seed, dtype).config
+        return InPlaceDecoder(config, storage, seed=seed, mechanisms=mechanisms())
+
+    return make
+
+
 WINDOWS = (
     Fault(
         id="ring-written-before-attending",
-        kind="ring",
+        host="ring",
+        kind="ring-overwrite-in-chunk",
         mechanism="ring",
         symptom="The first rows of a chunk miss keys that its last tokens have overwritten.",
         law="schedule",
+        reports=(
+            "awslabs/keys_values#140",
+            "pytorch/executorch#22358",
+        ),
         make=as_kind(ring, InPlaceDecoder, WrittenFirstStorage),
-        tokens=8,
-        steps=2,
+        right=ring,
+        smallest="1+4",
     ),
     Fault(
         id="sinks-evicted",
-        kind="sinks",
+        host="sinks",
+        kind="sliding-mask-not-absolute",
         mechanism="evict",
         symptom="The first positions leave the cache with the window, though they should stay.",
         law="schedule",
+        reports=("pytorch/executorch#21857",),
         make=as_kind(sinks, InPlaceDecoder, ForgetsSinksStorage),
-        tokens=9,
-        steps=2,
+        right=sinks,
+        smallest="5+1",
+    ),
+    Fault(
+        id="ring-keeps-chunk-beginning",
+        host="ring",
+        kind="ring-overwrite-in-chunk",
+        mechanism="ring",
+        symptom="A chunk longer than the ring leaves its first tokens there instead of its last.",
+        law="schedule",
+        reports=("pytorch/executorch#19213",),
+        make=as_kind(ring, InPlaceDecoder, KeepsFirstStorage),
+        right=ring,
+        smallest="5+1",
+        when="a chunk is longer than the window",
+    ),
+    Fault(
+        id="ring-crop-leaves-stale-slots",
+        host="ring",
+        kind="rollback-on-wrapped-window",
+        mechanism="crop",
+        symptom="A wrapped ring that is rolled back still shows the tokens that were taken back.",
+        law="crop",
+        reports=("ml-explore/mlx-lm#1494", "ml-explore/mlx-swift-lm#584"),
+        make=_ring(StaysWrappedStorage, lambda: Mechanisms(unordered)),
+        right=ring,
+        smallest="5 crop4 1",
+        when="the ring has wrapped",
+    ),
+    Fault(
+        id="ring-blind-rows-average",
+        host="ring",
+        kind="masked-row-nan",
+        mechanism="mask",
+        symptom="The first rows of a chunk longer than the window see nothing and take the mean of "
+        "all values.",
+        law="schedule",
+        reports=("microsoft/onnxruntime#28904", "vllm-project/vllm#38436"),
+        make=_ring(Ring, Blind),
+        right=ring,
+        smallest="5",
+        when="a chunk is longer than the window",
     ),
 )

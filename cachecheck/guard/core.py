@@ -97,7 +97,12 @@ class Core:
         """How many times its tolerance a difference may be and still be rounding, maybe."""
         undeclared = self.capabilities.dtype is None and self.precision == "float64"
         end = UNDECLARED_DOUBT if undeclared else DOUBT[self.precision]
-        return end / RELATIVE[self.precision]
+        usual = RELATIVE[self.precision]
+        promised = self.capabilities.atol
+        if not promised:
+            return end / usual
+        # What is promised is no matter of rounding: doubt is about the rest.
+        return (end * self._usual + promised) / max(usual * self._usual, promised)
 
     def bounds(self, rows: Rows) -> NDArray[np.float64]:
         """(T, width): how far from each entry of ``rows`` is still equal, for this decoder."""

@@ -15,6 +15,9 @@ from cachecheck.guard.answers import Rows
 from cachecheck.guard.core import Core
 from cachecheck.protocol import CAPABILITIES
 
+_SAME = 0.25
+"""Share of the largest entry by which two tokens' rows may differ between two precisions."""
+
 
 class Guarded(Core):
     """A decoder with all its optional members, each answer checked.
@@ -155,6 +158,12 @@ class Guarded(Core):
         except TargetError as error:
             raise DecoderError(f"as_float64() did not return a decoder: {error}") from error
         guarded.limit = self.limit
+        rows, exact = self.full([0, 1]).astype(np.float64), guarded.full([0, 1])
+        if rows.shape != exact.shape or np.abs(rows - exact).max() > _SAME * np.abs(exact).max():
+            raise DecoderError(
+                "as_float64() gives other rows than this decoder for the same 2 tokens, by more "
+                "than rounding; expected the same weights"
+            )
         return guarded
 
     def _several(self, call: str, given: list[Any], answer: Any) -> list[Rows]:

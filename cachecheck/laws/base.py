@@ -18,6 +18,7 @@ from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
 from cachecheck.protocol import CAPABILITIES
 from cachecheck.schedule import Case, Schedule
+from cachecheck.tolerance import shares
 from cachecheck.verdict import NOT_OFFERED, Finding, Violation
 
 
@@ -35,6 +36,7 @@ class Law:
         everywhere: True if it must hold on every case; False if it must show on at least one.
         needs: capabilities without which it says nothing: ids of `protocol.CAPABILITIES`,
             ``window`` or ``max_length``.
+        exact: whether it compares the same calls of the same shapes, on which rounding is the same.
         operations: what its cases do besides calls on one branch; empty for plain schedules.
             ``batch`` stands for batches and calls on them.
         implies: laws that follow from this one, each with the reason.
@@ -48,6 +50,7 @@ class Law:
     least_calls: int = 1
     everywhere: bool = True
     needs: tuple[str, ...] = ()
+    exact: bool = False
     operations: frozenset[str] = frozenset()
     implies: Mapping[str, str] = field(default_factory=dict)
 
@@ -72,7 +75,23 @@ class Law:
         if lacking is not None:
             raise Unsupported(lacking)
         with decoder.fresh() as own:
-            return self.check(own, case)
+            finding = self.check(own, case)
+        return self._looked_at_closely(decoder, case, finding)
+
+    def _looked_at_closely(self, decoder: Guarded, case: Case, finding: Finding) -> Finding:
+        """What is within the tolerance and not equal, in float64 where that is offered.
+
+        A mistake may be milder than the tolerance of a short precision; in float64 it is plain.
+        """
+        close = finding.violation is None and finding.difference > 0 and self.everywhere
+        if not close or decoder.float64 is None:
+            return finding
+        with decoder.float64.fresh() as exact:
+            again = self.check(exact, case)
+        if again.violation is None or in_doubt(exact, again):
+            return finding
+        said = f"{again.violation.message} (in float64; rounding hides it in {decoder.precision})"
+        return replace(again, violation=replace(again.violation, message=said))
 
 
 def changed(tokens: Sequence[int], start: int, stop: int, vocab_size: int) -> list[int]:
@@ -143,14 +162,9 @@ class Comparison:
 def distances(
     got: Rows, expected: Rows, bounds: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Absolute differences (T, width), and the same as shares of their bounds.
-
-    Where a bound is zero, so is every row of the decoder; any difference is then infinitely large.
-    """
+    """Absolute differences (T, width), and the same as shares of their bounds."""
     distance = np.abs(got.astype(np.float64) - expected.astype(np.float64))
-    share = np.where(distance > 0, np.inf, 0.0)
-    np.divide(distance, bounds, out=share, where=bounds > 0)
-    return distance, share
+    return distance, shares(got, expected, bounds)
 
 
 def gather(findings: Sequence[Finding]) -> Finding:

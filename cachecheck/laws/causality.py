@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, changed, gather
+from cachecheck.laws.base import Comparison, Law, changed, feed, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
-    """At every cut, change all tokens from it on: the rows before it must stay."""
+    """Change later tokens: rows before them must stay, in a full pass and within a cached call."""
+    nothing = Finding(0.0, 0.0)  # where a case is a single token
+    return gather([*_in_full(decoder, case), *_in_last_call(decoder, case), nothing])
+
+
+def _in_full(decoder: Guarded, case: Case) -> Iterator[Finding]:
+    """At every cut, change all tokens from it on."""
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
     comparison = Comparison(
         "causality", "future-leak", "full: a row moves when only tokens after it change"
     )
-    findings = []
     for cut in case.schedule.cuts:
         later = changed(case.tokens, cut, len(case.tokens), decoder.vocab_size)
         rows = decoder.full(later)
-        findings.append(comparison.of(rows[:cut], expected[:cut], bounds[:cut], position=0))
-    return gather(findings)
+        yield comparison.of(rows[:cut], expected[:cut], bounds[:cut], position=0)
+
+
+def _in_last_call(decoder: Guarded, case: Case) -> Iterator[Finding]:
+    """Change the last token of the last call, if that has others before it.
+
+    One call is enough, since calls come last in other cases, and it needs no fork.
+    """
+    *_, (start, stop) = case.schedule.spans
+    if stop - start < 2:
+        return
+    later = changed(case.tokens, stop - 1, stop, decoder.vocab_size)
+    due = feed(decoder, case.tokens, case.schedule)[0][-1][:-1]
+    rows = feed(decoder, later, case.schedule)[0][-1][:-1]
+    comparison = Comparison(
+        "causality", "chunk-leak", "a cached call: a row moves when only tokens after it change"
+    )
+    call = len(case.schedule.spans)
+    yield comparison.of(rows, due, decoder.bounds(due), position=start, call=call)
 
 
 LAW = Law(
     id="causality",
-    statement="Changing later tokens leaves the rows of a full pass before them as they were.",
+    statement="Changing later tokens leaves the rows before them as they were, in a full pass and "
+    "within a cached call.",
     reason="A cache keeps rows that were computed before the later tokens existed.",
-    not_claimed="Nothing about the cached path: that its chunks are causal follows from schedule.",
+    not_claimed="That rows depend on what they should: a row that sees too little passes.",
     check=check,
-    least_calls=2,
+    exact=True,
 )

@@ -111,8 +111,15 @@ class Player:
                 return self.decoder.reset(cache)
             case Save():
                 data = self.decoder.save(cache)
-                self.decoder.release(self.decoder.load(data))  # a stored prompt is loaded often
+                self._use_up(self.decoder.load(data), len(self.ledger.live[step.branch].rows[0]))
                 return self.decoder.load(data)
+
+    def _use_up(self, cache: Any, length: int) -> None:
+        """Go on from a loaded cache for one token: a stored prompt is loaded and used often."""
+        most = self.decoder.capabilities.max_length
+        if most is None or length < most:
+            _, cache = self.decoder.extend([0], cache)
+        self.decoder.release(cache)
 
     def _let_go(self, cache: Any, branch: str | None = None) -> None:
         """Release a cache that no other branch holds: forks of values are the values themselves."""

@@ -31,5 +31,4 @@ LAW = Law(
     not_claimed="Nothing about the cached path.",
     check=check,
     least_calls=2,
-    implies={"causality": "before the change both sequences are the same prefix"},
 )

@@ -37,6 +37,8 @@ LAW = Law(
     implies={
         "prefix": "both the pass over n tokens and the first n rows of a longer one equal the same "
         "calls",
+        "causality": "before the change both passes and both calls equal a full pass over the same "
+        "prefix",
         "determinism": "whenever calls are made, their rows equal the full pass",
     },
 )

@@ -13,6 +13,7 @@ from cachecheck.reference.extend import extend
 from cachecheck.reference.full import full
 from cachecheck.reference.layers import Trace
 from cachecheck.reference.masks import WRONG_MASKS, MaskRule, WrongMask, offset_mask
+from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.weights import Weights, draw_weights
 from cachecheck.reference.work import Work
 
@@ -24,6 +25,7 @@ __all__ = [
     "Decoded",
     "LayerCache",
     "MaskRule",
+    "Mechanisms",
     "ReferenceDecoder",
     "Trace",
     "Weights",

@@ -31,7 +31,7 @@ def attention(
         query: (H, T, D).
         key: (G, S, D), G a divisor of H; query head h reads key head h // (H/G).
         value: (G, S, D).
-        mask: (T, S), True where the row may see the key.
+        mask: (T, S), or (H, T, S) head by head: True where the row may see the key.
         bias: added to the scaled scores, (H, T, S), or None.
         work: score elements are counted here.
 

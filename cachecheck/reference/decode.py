@@ -14,6 +14,7 @@ from cachecheck.reference.checks import check_tokens
 from cachecheck.reference.extend import extend
 from cachecheck.reference.full import full
 from cachecheck.reference.masks import MaskRule, offset_mask
+from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.weights import Floats, Weights
 from cachecheck.reference.work import Work
 
@@ -52,8 +53,9 @@ def by_chunks(
         weights: from `draw_weights`.
         tokens: (S,) integers in [0, V).
         chunks: sizes >= 1 that add up to S.
-        mask_rule: see `extend`.
-        input_positions: (S,) see `extend`.
+        mask_rule: `offset_mask`, or a wrong one to see what it does.
+        input_positions: (S,) positions for the inputs alone, where a fault is wanted; the mask and
+            the cache keep the true ones.
         work: counts are added here.
 
     Raises:
@@ -68,8 +70,7 @@ def by_chunks(
             weights,
             ids[start:stop],
             cache,
-            mask_rule=mask_rule,
-            input_positions=inputs,
+            mechanisms=Mechanisms(mask_rule, inputs),
             work=work,
         )
         traces.append(trace)

@@ -9,6 +9,7 @@ import numpy as np
 from cachecheck.reference.cache import Cache, LayerCache, LayerState, new_cache
 from cachecheck.reference.config import FROZEN, Config
 from cachecheck.reference.masks import MaskRule, offset_mask
+from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Weights
 
@@ -46,7 +47,7 @@ class ReferenceDecoder(StoredDecoder[Cache]):
     def __init__(
         self, config: Config = FROZEN, *, seed: int = 0, mask_rule: MaskRule = offset_mask
     ) -> None:
-        super().__init__(config, Copying, seed=seed, mask_rule=mask_rule)
+        super().__init__(config, Copying, seed=seed, mechanisms=Mechanisms(mask_rule))
 
 
 def reference(seed: int) -> ReferenceDecoder:

@@ -18,22 +18,11 @@ from cachecheck.reference.attention import attention
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.checks import as_integers, check_fits, check_tokens
 from cachecheck.reference.config import Config
-from cachecheck.reference.layers import Trace, finish, normalise, project, read_out, score_bias
-from cachecheck.reference.masks import MaskRule, offset_mask
+from cachecheck.reference.layers import Trace, finish, normalise, project, read_out
+from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms, Seen
 from cachecheck.reference.positions import Ints, embed
 from cachecheck.reference.weights import Floats, Weights
 from cachecheck.reference.work import Work
-
-
-class Seen(Protocol):
-    """What the rows of a chunk attend over: the past and the chunk itself."""
-
-    @property
-    def key(self) -> Floats: ...  # noqa: D102 - (G, R, D)
-    @property
-    def value(self) -> Floats: ...  # noqa: D102 - (G, R, D)
-    @property
-    def positions(self) -> Ints: ...  # noqa: D102 - (R,) absolute, increasing
 
 
 class Layer(Protocol):
@@ -76,8 +65,7 @@ def extend(
     tokens: Any,
     cache: C,
     *,
-    mask_rule: MaskRule = offset_mask,
-    input_positions: Any = None,
+    mechanisms: Mechanisms = RIGHT,
     work: Work | None = None,
 ) -> tuple[Trace, C]:
     """Process one chunk of new tokens after those in ``cache``.
@@ -86,9 +74,7 @@ def extend(
         weights: the ones that filled the cache.
         tokens: (T,) integers in [0, V), the chunk.
         cache: S tokens so far; R of them retained. A kind that mutates writes into it last of all.
-        mask_rule: `offset_mask`, or a wrong one to see what it does.
-        input_positions: (T,) positions for the inputs alone, where a fault is wanted; the mask
-            and the cache keep the true ones.
+        mechanisms: the right ones, or some with a fault to see what it does.
         work: counts are added here.
 
     Returns:
@@ -103,42 +89,37 @@ def extend(
     ids = check_tokens(tokens, config.vocab_size)  # (T,)
     check_cache(cache, weights)
     check_fits(cache.length + len(ids), config)
-    places = cache.length + np.arange(len(ids))  # (T,)
-    inputs = _input_positions(input_positions, places)  # (T,)
+    call = Call(config, cache.length, len(ids), cache.last_chunk)
+    inputs = _checked(mechanisms.inputs(call, 0), call)  # (T,)
     hidden, probabilities, attended = [], [], []
     with np.errstate(invalid="raise", over="raise", divide="raise"):
         x = embed(weights, ids, inputs)  # (T, width)
-        for layer, past in zip(weights.layers, cache.layers, strict=True):
+        for number, (layer, past) in enumerate(zip(weights.layers, cache.layers, strict=True)):
             normal = normalise(x, config)  # (T, width)
+            inputs = _checked(mechanisms.inputs(call, number), call)  # (T,)
             query, key, value = project(normal, layer, config, inputs, work)  # (H|G, T, D)
-            seen = past.append(key, value, places)  # (G, R+T, D) keys and values
-            mask = mask_rule(
-                places,
-                seen.positions,
-                window=config.window,
-                sinks=config.sinks,
-                last_chunk=cache.last_chunk,
-            )  # (T, R+T)
-            bias = score_bias(config, places, seen.positions)  # (H, T, R+T) or None
+            key, value = mechanisms.stored(call, number, key, value)  # (G, T, D)
+            kept = past.append(key, value, call.places)  # (G, R+T, D) keys and values
+            seen = mechanisms.seen(call, number, kept)  # (G, R+T, D) keys and values
+            mask = mechanisms.mask(call, number, seen.positions)  # (T, R+T)
+            bias = mechanisms.bias(call, seen.positions)  # (H, T, R+T) or None
             mixed, weighting = attention(
                 query, seen.key, seen.value, mask, bias=bias, work=work
             )  # (H, T, D), (H, T, R+T)
             x = finish(x, mixed, layer, config)  # (T, width)
             hidden.append(x)
             probabilities.append(weighting)
-            attended.append(seen)
+            attended.append(kept)
         rows = read_out(x, weights)  # (T, width) or (T, V)
     after = cache.keep(attended, len(ids), config)
     return Trace(rows, np.stack(hidden), tuple(probabilities)), after
 
 
-def _input_positions(given: Any, places: Ints) -> Ints:
-    if given is None:
-        return places
+def _checked(given: Any, call: Call) -> Ints:
     inputs = as_integers(given, "input positions")
-    if len(inputs) != len(places) or inputs.min() < 0:
+    if len(inputs) != call.new or inputs.min() < 0:
         raise InputError(
-            f"expected {len(places)} input positions >= 0, one a token; got {inputs.tolist()}"
+            f"expected {call.new} input positions >= 0, one a token; got {inputs.tolist()}"
         )
     return inputs
 

@@ -86,13 +86,13 @@ def check_rows_see_something(mask: Bools) -> None:
     """A softmax over nothing is NaN, so a row without any key is refused.
 
     Raises:
-        InputError: naming the first row of the (T, S) mask that allows no key.
+        InputError: naming the first row of the (T, S) or (H, T, S) mask that allows no key.
     """
-    blind = np.flatnonzero(~mask.any(axis=1))
+    blind = np.argwhere(~mask.any(axis=-1))
     if blind.size:
         raise InputError(
-            f"query row {blind[0]} has no allowed key among {mask.shape[1]}: its softmax would be "
-            "NaN; check the mask's offset and window"
+            f"query row {blind[0][-1]} has no allowed key among {mask.shape[-1]}: its softmax "
+            "would be NaN; check the mask's offset and window"
         )
 
 

@@ -13,7 +13,7 @@ from cachecheck.reference.checks import check_fits
 from cachecheck.reference.config import Config
 from cachecheck.reference.extend import AnyCache, check_cache, extend
 from cachecheck.reference.full import full
-from cachecheck.reference.masks import MaskRule, offset_mask
+from cachecheck.reference.mechanisms import RIGHT, Mechanisms
 from cachecheck.reference.saving import Header, needed, pack, unpack
 from cachecheck.reference.weights import Floats, Weights, draw_weights
 from cachecheck.reference.work import Work
@@ -56,7 +56,7 @@ class StoredDecoder(Generic[K]):
         config: what the decoder is.
         storage: makes the kind of cache for the weights.
         seed: of the weights.
-        mask_rule: of the cached path alone; a wrong mask makes a decoder that the laws must catch.
+        mechanisms: of the cached path alone; wrong ones make a decoder that the laws must catch.
     """
 
     mutates_cache = False
@@ -67,13 +67,13 @@ class StoredDecoder(Generic[K]):
         storage: Callable[[Weights], Storage[K]],
         *,
         seed: int = 0,
-        mask_rule: MaskRule = offset_mask,
+        mechanisms: Mechanisms = RIGHT,
     ) -> None:
         self.config = config
         self.seed = seed
         self.weights = draw_weights(config, seed)
         self.storage = storage(self.weights)
-        self.mask_rule = mask_rule
+        self.mechanisms = mechanisms
         self.vocab_size = config.vocab_size
         self.window = config.window
         self.max_length = config.max_length
@@ -95,7 +95,7 @@ class StoredDecoder(Generic[K]):
         """The chunk's rows (T, width) and the cache that holds it too."""
         self._check(cache)
         trace, after = extend(
-            self.weights, tokens, cache, mask_rule=self.mask_rule, work=self._work
+            self.weights, tokens, cache, mechanisms=self.mechanisms, work=self._work
         )
         return trace.rows, after
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cachecheck.faults import FAULTS
 from cachecheck.laws import LAWS
 from cachecheck.protocol import CAPABILITIES
 from cachecheck.reference.caches import CACHE_KINDS
 from cachecheck.reference.masks import WRONG_MASKS
+from cachecheck.report.faults import symptom
 from cachecheck.report.laws import needs
 from cachecheck.schedule import NOTATION
 
@@ -33,7 +35,12 @@ def tables() -> dict[str, str]:
     members = ((f"`{one.members}`", one.meaning) for one in CAPABILITIES.values())
     caches = ((f"`reference:{name}`", described) for name, described in CACHE_KINDS.items())
     masks = ((f"`{wrong.name}`", wrong.symptom) for wrong in WRONG_MASKS.values())
+    faults = (
+        (f"`{one.id}`", symptom(one), one.mechanism, f"`{one.law}`", f"`{one.smallest}`")
+        for one in FAULTS.values()
+    )
     return {
+        "faults": _table(("fault", "symptom", "mechanism", "law", "smallest schedule"), faults),
         "laws": _table(
             ("law", "what must hold", "why", "what it does not claim", "needs", "implies"), laws
         ),

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from cachecheck import __version__
 from cachecheck.laws import LAWS, implied, weakest
+from cachecheck.report.margins import margin_line
 from cachecheck.schedule import Schedule
 from cachecheck.schedule.notation import write
 from cachecheck.verdict import NOT_OFFERED, Answer, Verdict, Violation
@@ -192,6 +193,10 @@ def print_report(
     if lacking:
         console.print()
         print_plain(console, f"UNSUPPORTED  {', '.join(lacking)}   not offered by this decoder")
+    room = margin_line(verdicts)
+    if room:
+        console.print()
+        print_plain(console, room)
     console.print()
     print_plain(console, summary(verdicts))
 

@@ -14,6 +14,7 @@ from itertools import chain
 from cachecheck.schedule import Append, Case, Crop, Release, Reset, Save
 from cachecheck.shrink import branches
 from cachecheck.shrink.mending import Fed, case_of, fed_of, mended
+from cachecheck.shrink.narrowing import narrower, narrower_twice
 
 
 def smaller(case: Case) -> Iterator[Case]:
@@ -28,12 +29,13 @@ def smaller(case: Case) -> Iterator[Case]:
         *(_drop_run, _drop, branches.redirect, _shorten, _shorten_pairs, _join, _recrop),
         *(
             branches.fewer_rows,
+            narrower,
             branches.choose_rows,
             branches.swap_rows,
             _do_plainer,
             branches.plainer,
         ),
-        *(branches.before_fork, branches.exchange, _swap, _lower),
+        *(branches.before_fork, branches.exchange, _swap, narrower_twice, _lower),
     )
     for candidate in chain.from_iterable(move(fed) for move in moves):
         fitting = mended(candidate)

@@ -12,11 +12,13 @@ from cachecheck.reference.caches import (  # modules: their factories have the s
     copying,
     hybrid,
     paged_decoder,
+    prefix_decoder,
     quantised,
     ring,
     shared,
     sinks,
     static,
+    tied,
 )
 
 CACHES: Mapping[str, Callable[[int], Any]] = MappingProxyType(
@@ -27,7 +29,9 @@ CACHES: Mapping[str, Callable[[int], Any]] = MappingProxyType(
         "ring": ring.ring,
         "sinks": sinks.sinks,
         "paged": paged_decoder.paged,
+        "prefix": prefix_decoder.prefix,
         "quantised": quantised.quantised,
+        "tied": tied.tied,
         "hybrid": hybrid.hybrid,
         "batched": batched.batched,
     }
@@ -42,7 +46,9 @@ CACHE_KINDS: Mapping[str, str] = MappingProxyType(
         "ring": "a ring of `window` slots, written in place",
         "sinks": "the first positions for ever, and a ring for the window",
         "paged": "blocks from a pool, with reference counts and copy on write",
+        "prefix": "paged blocks that are found again by their tokens, whichever cache filled them",
         "quantised": "8-bit keys and values, within an error bound derived from the weights",
+        "tied": "every second layer attends over the keys and values of the one before",
         "hybrid": "a short causal convolution and a gated recurrence before each attention layer; "
         "can be forked, not rolled back",
         "batched": "ragged batches with left padding, and single sequences",

@@ -30,7 +30,7 @@ from cachecheck.reference.caches.batch_cache import (
 from cachecheck.reference.caches.batch_pass import Columns, batch_pass
 from cachecheck.reference.caches.drawing import any_config
 from cachecheck.reference.checks import check_fits, check_tokens
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.extend import extend
 from cachecheck.reference.full import full
 from cachecheck.reference.masks import Bools
@@ -163,13 +163,13 @@ class BatchedDecoder:
         return checked
 
 
-def batched(seed: int) -> BatchedDecoder:
+def batched(seed: int, dtype: Precision = "float64") -> BatchedDecoder:
     """The target ``batched``: configuration and weights follow from the seed.
 
     Seed 0 is plain: two layers of one head over all tokens.
     """
     if seed == 0:
-        return BatchedDecoder(Config(vocab_size=16, width=8, head_width=8))
+        return BatchedDecoder(Config(vocab_size=16, width=8, head_width=8, dtype=dtype))
     rng = np.random.default_rng([seed, 5])
-    config = any_config(rng, least_window=1, most_layers=3)
+    config = any_config(rng, least_window=1, most_layers=3, dtype=dtype)
     return BatchedDecoder(config, seed=seed)

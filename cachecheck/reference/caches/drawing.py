@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.reference.config import FROZEN, Config
+from cachecheck.reference.config import FROZEN, Config, Precision
 from cachecheck.reference.decoder import config_of
 
 
@@ -16,10 +16,10 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 3])
 
 
-def drawn(seed: int, **changes: Any) -> Config:
-    """The configuration of ``seed`` with at most two layers, in float64, and ``changes``."""
+def drawn(seed: int, dtype: Precision = "float64", **changes: Any) -> Config:
+    """The configuration of ``seed`` with at most two layers, and ``changes``."""
     base = FROZEN if seed == 0 else config_of(seed)
-    small: dict[str, Any] = {"layers": min(base.layers, 2), "dtype": "float64"}
+    small: dict[str, Any] = {"layers": min(base.layers, 2), "dtype": dtype}
     return replace(base, **(small | changes))
 
 
@@ -28,8 +28,10 @@ def small_window(seed: int) -> int:
     return 4 if seed == 0 else int(generator(seed).integers(2, 7))
 
 
-def any_config(rng: np.random.Generator, *, least_window: int, most_layers: int) -> Config:
-    """A small configuration in float64, over all features."""
+def any_config(
+    rng: np.random.Generator, *, least_window: int, most_layers: int, dtype: Precision = "float64"
+) -> Config:
+    """A small configuration over all features."""
     positions = str(rng.choice(["sinusoidal", "rotary", "alibi", "learned", "none"]))
     window = int(rng.integers(least_window, 9)) if rng.random() < 0.5 else None
     groups = int(rng.choice([1, 2]))
@@ -46,5 +48,6 @@ def any_config(rng: np.random.Generator, *, least_window: int, most_layers: int)
         mlp_width=int(rng.choice([0, 12])),
         normalise=bool(rng.random() < 0.5),
         output="logits" if rng.random() < 0.5 else "hidden",
+        dtype=dtype,
         max_length=64 if positions == "learned" else None,
     )

@@ -34,7 +34,7 @@ from cachecheck.reference.caches.hybrid_drawing import hybrid_config
 from cachecheck.reference.caches.hybrid_recurrence import block_chunk, block_whole
 from cachecheck.reference.caches.hybrid_weights import RecurrentWeights, draw_hybrid_weights
 from cachecheck.reference.checks import check_fits, check_tokens
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.layers import read_out
 from cachecheck.reference.positions import Ints, embed
 from cachecheck.reference.weights import Floats, LayerWeights
@@ -190,10 +190,10 @@ class HybridDecoder:
         return block_chunk(x, layer, self.config, past, self._work)
 
 
-def hybrid(seed: int) -> HybridDecoder:
+def hybrid(seed: int, dtype: Precision = "float64") -> HybridDecoder:
     """The target ``hybrid``: configuration, kernel width and weights follow from the seed.
 
     Seed 0 is plain: one pair of layers, one head, a kernel of 3.
     """
-    config, kernel_width = hybrid_config(seed)
+    config, kernel_width = hybrid_config(seed, dtype)
     return HybridDecoder(config, kernel_width=kernel_width, seed=seed)

@@ -28,8 +28,8 @@ class BlockPool:
         self.allocator = BlockAllocator(capacity)
         heads, width = config.key_value_heads, config.head_width
         shape = (config.layers, capacity, heads, block_size, width)
-        self.key = np.zeros(shape)  # (L, N, G, P, D), N blocks
-        self.value = np.zeros(shape)  # (L, N, G, P, D)
+        self.key = np.zeros(shape, config.numpy_dtype)  # (L, N, G, P, D), N blocks
+        self.value = np.zeros(shape, config.numpy_dtype)  # (L, N, G, P, D)
         self.copied_blocks = 0
 
     def allocate(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from cachecheck.errors import InputError
 from cachecheck.reference.caches.drawing import drawn, generator
 from cachecheck.reference.caches.paged import Paged, PagedCache
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
 
@@ -61,7 +61,7 @@ class PagedDecoder(InPlaceDecoder[PagedCache]):
             raise InputError("this cache was released; make or fork another one")
 
 
-def paged(seed: int) -> PagedDecoder:
+def paged(seed: int, dtype: Precision = "float64") -> PagedDecoder:
     """Blocks of 2 to 4 positions; a window is a mask alone: no block is given back for one."""
     block_size = 4 if seed == 0 else int(generator(seed).integers(2, 5))
-    return PagedDecoder(drawn(seed), block_size, seed=seed)
+    return PagedDecoder(drawn(seed, dtype), block_size, seed=seed)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cachecheck.reference.cache import LayeredCache, LayerState, check_follows, retained
 from cachecheck.reference.caches.drawing import drawn
 from cachecheck.reference.caches.error_bound import LARGEST_CODE, row_error_bound
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats, Weights
@@ -27,7 +27,7 @@ Bytes = NDArray[np.int8]
 def quantise(array: Floats) -> tuple[Bytes, Floats]:
     """(G, T, D) -> codes (G, T, D) and scales (G, T); the largest entry of a token gets +-127."""
     scale = np.abs(array).max(axis=-1) / LARGEST_CODE  # (G, T)
-    scale = np.where(scale > 0, scale, 1.0)  # a token of zeros has codes of zero
+    scale = np.where(scale > 0, scale, scale.dtype.type(1))  # a token of zeros has codes of zero
     codes = np.rint(array / scale[..., None])  # (G, T, D)
     codes = np.clip(codes, -LARGEST_CODE, LARGEST_CODE)  # the scale of subnormals is coarse
     return codes.astype(np.int8), scale
@@ -116,7 +116,8 @@ class Quantised:
         heads, width = config.key_value_heads, config.head_width
 
         def empty() -> QuantisedLayer:
-            codes, scale = np.empty((heads, 0, width), np.int8), np.empty((heads, 0))
+            codes = np.empty((heads, 0, width), np.int8)
+            scale = np.empty((heads, 0), config.numpy_dtype)
             positions = np.empty(0, np.int64)
             return QuantisedLayer(codes, scale, codes.copy(), scale.copy(), positions, 0)
 
@@ -137,10 +138,11 @@ class QuantisedDecoder(StoredDecoder[QuantisedCache]):
         self.atol = row_error_bound(self.weights)
 
 
-def quantised(seed: int) -> QuantisedDecoder:
+def quantised(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
     """8-bit caches of one layer and at most 48 tokens, over which `row_error_bound` is taken.
 
     Heads, groups, positions and window follow the seed; what the bound does not cover is left out.
     """
-    config = drawn(seed, layers=1, normalise=False, mlp_width=0, output="hidden", max_length=48)
+    plain: dict[str, Any] = {"layers": 1, "normalise": False, "mlp_width": 0, "output": "hidden"}
+    config = drawn(seed, dtype, max_length=48, **plain)
     return QuantisedDecoder(config, seed=seed)

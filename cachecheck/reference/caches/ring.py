@@ -14,7 +14,7 @@ import numpy as np
 
 from cachecheck.reference.cache import LayerCache, LayerState
 from cachecheck.reference.caches.drawing import drawn, small_window
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats, Weights
@@ -120,10 +120,13 @@ class Ring:
         assert config.window is not None  # noqa: S101 - the factories set one
         slots = config.sinks + config.window
         shape = (config.key_value_heads, slots, config.head_width)
-        layers = tuple(
-            self.layer_type(np.zeros(shape), np.zeros(shape), np.full(slots, EMPTY), config.sinks)
-            for _ in range(config.layers)
-        )
+        dtype = config.numpy_dtype
+
+        def empty() -> RingLayer:
+            key, value = np.zeros(shape, dtype), np.zeros(shape, dtype)
+            return self.layer_type(key, value, np.full(slots, EMPTY), config.sinks)
+
+        layers = tuple(empty() for _ in range(config.layers))
         return RingCache(layers, self.weights.fingerprint)
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> RingCache:
@@ -137,7 +140,7 @@ class Ring:
         return cache
 
 
-def ring(seed: int) -> InPlaceDecoder[RingCache]:
+def ring(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
     """Rings of 2 to 6 slots without sinks."""
-    config = drawn(seed, window=small_window(seed), sinks=0)
+    config = drawn(seed, dtype, window=small_window(seed), sinks=0)
     return InPlaceDecoder(config, Ring, seed=seed)

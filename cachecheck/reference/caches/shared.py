@@ -13,6 +13,7 @@ import numpy as np
 
 from cachecheck.reference.cache import LayeredCache, LayerState, check_follows
 from cachecheck.reference.caches.drawing import drawn
+from cachecheck.reference.config import Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats, Weights
@@ -131,9 +132,12 @@ class Shared:
     def new(self) -> SharedCache:
         """A view of no slots, on buffers of its own."""
         config = self.weights.config
+        dtype = config.numpy_dtype
         shape = (config.key_value_heads, 4, config.head_width)  # room for 4 tokens to start with
         layers = tuple(
-            SharedLayer(self.buffer_type(np.empty(shape), np.empty(shape), self.copies), 0)
+            SharedLayer(
+                self.buffer_type(np.empty(shape, dtype), np.empty(shape, dtype), self.copies), 0
+            )
             for _ in range(config.layers)
         )
         return SharedCache(layers, 0, 0, self.weights.fingerprint)
@@ -157,6 +161,6 @@ class SharedDecoder(StoredDecoder[SharedCache]):
         return self.storage.copies.positions
 
 
-def shared(seed: int) -> SharedDecoder:
+def shared(seed: int, dtype: Precision = "float64") -> SharedDecoder:
     """Shared append-only buffers; a window is a mask alone, since nothing is evicted from them."""
-    return SharedDecoder(drawn(seed), Shared, seed=seed)
+    return SharedDecoder(drawn(seed, dtype), Shared, seed=seed)

@@ -15,7 +15,7 @@ import numpy as np
 from cachecheck.errors import InputError
 from cachecheck.reference.cache import LayerState, check_follows
 from cachecheck.reference.caches.drawing import drawn, generator
-from cachecheck.reference.config import Config
+from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats, Weights
@@ -110,7 +110,11 @@ class Static:
         """Buffers of ``max_length`` slots."""
         config = self.weights.config
         shape = (config.key_value_heads, config.max_length or 0, config.head_width)
-        layers = tuple(StaticLayer(np.zeros(shape), np.zeros(shape)) for _ in range(config.layers))
+        dtype = config.numpy_dtype
+        layers = tuple(
+            StaticLayer(np.zeros(shape, dtype), np.zeros(shape, dtype))
+            for _ in range(config.layers)
+        )
         return StaticCache(layers, self.weights.fingerprint)
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> StaticCache:
@@ -123,8 +127,8 @@ class Static:
         return cache
 
 
-def static(seed: int) -> InPlaceDecoder[StaticCache]:
+def static(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[StaticCache]:
     """Buffers of 24 to 40 slots; a window is a mask alone, since nothing is evicted from them."""
     slots = 32 if seed == 0 else int(generator(seed).integers(24, 41))
-    config = drawn(seed, max_length=slots)
+    config = drawn(seed, dtype, max_length=slots)
     return InPlaceDecoder(config, Static, seed=seed)

@@ -1,0 +1,87 @@
+"""A cached pass written down a second time, in parts that a control can replace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cachecheck.reference import Cache, LayerCache, ReferenceDecoder, softmax
+from cachecheck.reference.checks import check_fits, check_tokens
+from cachecheck.reference.layers import finish, normalise, project, read_out, score_bias
+from cachecheck.reference.masks import Bools, allowed
+from cachecheck.reference.positions import Ints, embed
+from cachecheck.reference.weights import Floats, LayerWeights
+
+
+class OwnPass(ReferenceDecoder):
+    """The reference decoder with a cached pass of its own; ``full`` is the reference's."""
+
+    def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
+        """The chunk's rows and the cache that holds it too."""
+        self._check(cache)
+        ids = check_tokens(tokens, self.vocab_size)  # (T,)
+        check_fits(cache.length + len(ids), self.config)
+        places = cache.length + np.arange(len(ids))  # (T,)
+        kept = []
+        x = embed(self.weights, ids, places)  # (T, width)
+        for number, (layer, past) in enumerate(zip(self.weights.layers, cache.layers, strict=True)):
+            normal = normalise(x, self.config)  # (T, width)
+            query, key, value = self.project(normal, layer, places)  # (H|G, T, D)
+            kept.append(past.append(key, value, places))  # (G, R+T, D) keys and values
+            mask = self.mask(number, places, kept[-1].positions)  # (T, R+T) or (H, T, R+T)
+            mixed = self.attend(query, kept[-1], places, mask)  # (H, T, D)
+            x = self.finish(x, mixed, layer)  # (T, width)
+        rows = self.read_out(x)  # (T, width) or (T, V)
+        return rows, cache.keep(kept, len(ids), self.config)
+
+    def project(
+        self, x: Floats, layer: LayerWeights, places: Ints
+    ) -> tuple[Floats, Floats, Floats]:
+        """Query (H, T, D); key and value (G, T, D) as the cache is to hold them."""
+        return project(x, layer, self.config, places, self._work)
+
+    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:  # noqa: ARG002
+        """Who sees whom in layer ``number``: (T,), (S,) -> (T, S), or (H, T, S)."""
+        return allowed(places, keys, self.config.window, self.config.sinks)
+
+    def scores(self, query: Floats, seen: LayerCache, places: Ints) -> Floats:
+        """(H, T, S), scaled and with the bias of positions, before the mask."""
+        key = repeated(seen.key, len(query))  # (H, S, D)
+        found = query @ key.transpose(0, 2, 1) / float(np.sqrt(query.shape[-1]))  # (H, T, S)
+        return self.biased(found, seen, places)
+
+    def biased(self, scores: Floats, seen: LayerCache, places: Ints) -> Floats:
+        """``scores`` (H, T, S) and what positions add to them."""
+        bias = score_bias(self.config, places, seen.positions)  # (H, T, S) or None
+        return scores if bias is None else scores + bias.astype(scores.dtype)
+
+    def weigh(self, scores: Floats, mask: Bools) -> Floats:
+        """Probabilities (H, T, S)."""
+        return softmax(np.where(mask, scores, -np.inf))
+
+    def attend(self, query: Floats, seen: LayerCache, places: Ints, mask: Bools) -> Floats:
+        """The mixed values (H, T, D)."""
+        probabilities = self.weigh(self.scores(query, seen, places), mask)  # (H, T, S)
+        return probabilities @ repeated(seen.value, len(query))  # (H, T, D)
+
+    def finish(self, x: Floats, mixed: Floats, layer: LayerWeights) -> Floats:
+        """The layer's output (T, width)."""
+        return finish(x, mixed, layer, self.config)
+
+    def read_out(self, x: Floats) -> Floats:
+        """Rows (T, width) or (T, V)."""
+        return read_out(x, self.weights)
+
+
+class BothWays(OwnPass):
+    """One whose full pass is a single call on an empty cache: what is changed, both passes have."""
+
+    def full(self, tokens: Any) -> Floats:
+        """(T,) integers -> (T, width) or (T, V)."""
+        return self.extend(tokens, self.new_cache())[0]
+
+
+def repeated(array: Floats, heads: int) -> Floats:
+    """Keys or values (G, S, D) for each of H query heads: (H, S, D)."""
+    return np.repeat(array, heads // len(array), axis=0)

@@ -1,0 +1,79 @@
+"""No case broke a law: whether that means that it holds."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import replace
+
+from cachecheck import wording
+from cachecheck.errors import DecoderError, Unsupported
+from cachecheck.laws.base import closeness
+from cachecheck.margin import has_room, measure
+from cachecheck.seen import Seen
+from cachecheck.tolerance import RELATIVE
+from cachecheck.vacuity import idle_rows, without_history
+from cachecheck.verdict import Answer, Finding, Margin, Verdict
+
+_COUNTED = frozenset({"overflow", "work"})
+"""Laws that compare no rows."""
+
+
+def held(seen: Seen, closest: Finding) -> Verdict:
+    """HOLDS, if a mistake could have been seen and the mildest would have stood out."""
+    nothing = _for_nothing(seen)
+    if nothing:
+        return seen.verdict(Answer.INCONCLUSIVE, wording.for_nothing(nothing))
+    verdict = seen.verdict(Answer.HOLDS, _notes(seen))
+    if not closest.tolerance:
+        return verdict  # counted, or compared byte by byte
+    assert seen.nearest is not None  # noqa: S101 - kept with `closest`
+    promised = seen.nearest.decoder.capabilities.atol
+    if promised:  # it is held to its own promise, which dwarfs rounding and may dwarf mistakes
+        said = "; ".join(filter(None, [verdict.message, wording.promised(promised)]))
+        return replace(verdict, message=said)
+    margins = _margins(seen)
+    if not margins:
+        return verdict
+    worst = min(margins, key=lambda one: (one.signal or math.inf) / one.tolerance)
+    if closest.difference == 0:  # equal to the bit: all that a mistake must exceed is a bit
+        worst = replace(worst, tolerance=worst.noise)
+    else:
+        verdict = replace(verdict, margin=worst)
+    relative = closeness(closest) * RELATIVE[seen.nearest.decoder.precision]
+    if not has_room(worst):
+        message = wording.no_room(worst)
+    elif relative > margins[0].tolerance:
+        message = wording.between(relative, margins[0])
+    else:
+        return verdict
+    return replace(verdict, answer=Answer.INCONCLUSIVE, message=message)
+
+
+def _margins(seen: Seen) -> list[Margin]:
+    """Of the decoder whose rows came closest to a violation, and of the last one tried."""
+    found: list[Margin] = []
+    decoders = {id(drawn.decoder): drawn.decoder for drawn in (seen.nearest, seen.tried) if drawn}
+    for decoder in decoders.values():
+        with contextlib.suppress(DecoderError, Unsupported):
+            found.append(measure(decoder, seen.longest, exact=seen.law.exact))
+    return found
+
+
+def _for_nothing(seen: Seen) -> str:
+    """Why no mistake could have been seen; empty if one could."""
+    if seen.law.id in _COUNTED or seen.tried is None:
+        return ""
+    reason = without_history(seen.covered, seen.examples)
+    if not reason:
+        with contextlib.suppress(DecoderError, Unsupported):
+            reason = idle_rows(seen.tried.decoder)
+    return reason
+
+
+def _notes(seen: Seen) -> str:
+    """What a reader of HOLDS should know as well."""
+    window = None if seen.crossed else seen.window
+    uncrossed = "" if window is None else wording.not_crossed(window)
+    cut_short = wording.cut_short(seen.cut_short)
+    return "; ".join(filter(None, [wording.left_out(seen.refusals), cut_short, uncrossed]))

@@ -1,0 +1,132 @@
+"""The room between rounding and the mildest mistake, for one decoder and one length.
+
+All is measured on the decoder's full pass, never on its cached one: what is to be judged must not
+have a say in how strictly:
+
+noise   how far rounding alone moves an entry. A prefix has the same rows as the sequence it begins,
+        in arrays of another shape, so that sums are ordered differently; and where the decoder can
+        be run in float64, its own error against that. Never less than `tolerance.least_noise`.
+signal  how far the mildest relevant mistake would move some row. A key that a mask hides or leaks
+        moves rows as its token does (``influence``: change one token, look at the rows after it);
+        positions that drift move rows as neighbours do that change places (``order``). Both at
+        several places of the sequence; the smallest counts. Where rows show no order even in a few
+        tokens, positions are no part of the decoder, and no mistake in them is relevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cachecheck.draws import tokens_of_seed
+from cachecheck.guard import Guarded, Rows
+from cachecheck.tolerance import RELATIVE, ROOM, least_noise, shares, tightened
+from cachecheck.verdict import Margin
+
+_FEW = 6
+"""Tokens among which order shows if it ever does."""
+
+FULL_ERRORS = 8.0
+"""A cached run may be so many times further from float64 than the full run is itself.
+
+Two right runs of one precision differ by their two errors, whose largest entries need not be alike:
+twice is what is asked of attention kernels, where tens of thousands of entries are compared. Rows
+of a short case have few.
+"""
+
+
+def has_room(margin: Margin) -> bool:
+    """Whether the mildest mistake stands out from what is called equal."""
+    return margin.signal is None or margin.signal >= ROOM * margin.tolerance
+
+
+def measure(decoder: Guarded, length: int, *, exact: bool = False) -> Margin:
+    """The margin of ``decoder`` at ``length`` tokens.
+
+    Args:
+        decoder: whose full pass is measured, some 12 times.
+        length: tokens.
+        exact: whether the comparison in question has no rounding of its own, since both sides are
+            the same calls of the same shapes.
+
+    Raises:
+        DecoderError: the decoder raised, or gave what cannot be used.
+        Unsupported: it refuses so many tokens.
+    """
+    length = max(2, min(length, decoder.capabilities.max_length or length))
+    tokens = tokens_of_seed(0, length, decoder.vocab_size)
+    rows = decoder.full(tokens)
+    least = least_noise(decoder.precision, length)
+    noise = least if exact else max(least, _noise(decoder, tokens, rows))
+    signals = [(_influence(decoder, tokens, rows), "influence")]
+    if length > 2 and _ordered(decoder):
+        signals.append((_order(decoder, tokens, rows), "order"))
+    signal, probe = min(signals)
+    usual = RELATIVE[decoder.precision]
+    if signal == 0:
+        return Margin(noise * usual, usual, None, probe, length)
+    tolerance = usual * max(tightened(noise, signal), _explained(decoder, tokens))
+    return Margin(noise * usual, tolerance, usual * signal, probe, length)
+
+
+def full_error(decoder: Guarded, exact: Guarded, tokens: Sequence[int]) -> float:
+    """How far the full pass itself is from float64, in units of the tolerance.
+
+    Raises:
+        DecoderError: a decoder raised, or gave what cannot be used.
+        Unsupported: it refuses these tokens.
+    """
+    fitting = list(tokens)[: decoder.capabilities.max_length]
+    return _moved(decoder, exact.full(fitting), decoder.full(fitting))
+
+
+def _noise(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
+    cuts = {len(tokens) // 2, len(tokens) - 1}
+    found = [_moved(decoder, decoder.full(tokens[:cut]), rows[:cut]) for cut in sorted(cuts)]
+    exact = decoder.float64
+    if exact is not None:
+        found.append(full_error(decoder, exact, tokens))
+    return max(found)
+
+
+def _explained(decoder: Guarded, tokens: Sequence[int]) -> float:
+    """What the full pass's own error excuses, where it is known: more than usual in deep ones."""
+    exact = decoder.float64
+    return 0.0 if exact is None else FULL_ERRORS * full_error(decoder, exact, tokens)
+
+
+def _influence(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
+    """The least that changing one token moves any row after it."""
+    found = []
+    for at in _spots(len(tokens) - 1):
+        other = list(tokens)
+        other[at] = (other[at] + 1) % decoder.vocab_size
+        found.append(_moved(decoder, decoder.full(other)[at + 1 :], rows[at + 1 :]))
+    return min(found)
+
+
+def _order(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
+    """The least that two neighbours changing places move any row after them."""
+    found = []
+    for at in _spots(len(tokens) - 2):
+        other = list(tokens)
+        other[at], other[at + 1] = other[at + 1], other[at]
+        found.append(_moved(decoder, decoder.full(other)[at + 2 :], rows[at + 2 :]))
+    return min(found)
+
+
+def _ordered(decoder: Guarded) -> bool:
+    """Whether the order of a few tokens moves the row behind them, beyond rounding."""
+    few = min(_FEW, decoder.capabilities.max_length or _FEW)
+    tokens = tokens_of_seed(0, few, decoder.vocab_size)
+    rows = decoder.full(tokens)
+    return few > 2 and _order(decoder, tokens, rows) > 8 * least_noise(decoder.precision, few)
+
+
+def _moved(decoder: Guarded, rows: Rows, expected: Rows) -> float:
+    """The largest difference, as a share of its tolerance."""
+    return float(shares(rows, expected, decoder.bounds(expected)).max(initial=0.0))
+
+
+def _spots(count: int) -> Iterator[int]:
+    """A few places among ``count``: early, in the middle, and the last, where least comes after."""
+    yield from sorted({count // 4, count // 2, count - 1})

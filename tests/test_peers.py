@@ -1,0 +1,100 @@
+"""Other projects' test designs see what they can see in principle, and accuse nothing right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from benchmarks import peers
+from benchmarks.peer_designs import PEERS, Design, clipped
+from cachecheck.faults import FAULTS
+from cachecheck.target import Target, as_target
+from tests.test_readme import load
+
+CALLS = 60
+BY_ID = {design.id: design for design in PEERS}
+MOST = {"generate-then-full", "greedy-against-uncached", "single-tokens", "prefill-and-one"}
+CHUNKS = {"two-halves", "chunks-of-4", "chunks-of-16", "frozen-case"}
+
+every_design = pytest.mark.parametrize("design", PEERS, ids=lambda design: design.id)
+
+
+def target(fault: str, *, right: bool = False) -> Target:
+    return as_target(FAULTS[fault].right if right else FAULTS[fault].make, fault)
+
+
+def seeded(seed: int) -> Random:
+    return Random(seed)  # noqa: S311 - nothing secret about it
+
+
+def sees(design: Design, fault: str, calls: int = CALLS) -> bool:
+    return peers.repeated(design, target(fault), seeded(0), calls)[0]
+
+
+def test_a_mask_at_the_top_left_is_seen_by_whoever_compares_rows_after_a_history() -> None:
+    seen = {one.id for one in PEERS if sees(one, "copying-mask-top-left")}
+    assert seen >= MOST | CHUNKS
+    assert not seen & {"continue-from-past", "mean-of-prefill"}
+
+
+def test_a_missing_mask_is_seen_by_chunks_onto_a_history_alone() -> None:
+    seen = {one.id for one in PEERS if sees(one, "copying-mask-missing")}
+    assert seen >= CHUNKS
+    assert not seen & {"single-tokens", "continue-from-past"}
+
+
+def test_argmaxes_and_means_see_what_moves_them() -> None:
+    assert sees(BY_ID["argmax-20"], "copying-mask-top-left", 400)
+    assert sees(BY_ID["mean-of-prefill"], "copying-mask-missing")
+
+
+def test_cached_against_cached_sees_what_is_not_the_same_twice() -> None:
+    assert sees(BY_ID["continue-from-past"], "copying-left-behind")
+
+
+def test_ours_sees_what_no_single_branch_shows() -> None:
+    assert peers.searched(target("copying-crop-ignored"), seeded(0), 400)[0]
+    assert not any(sees(design, "copying-crop-ignored") for design in PEERS)
+
+
+@every_design
+@pytest.mark.parametrize("fault", ["copying-mask-top-left", "ring-crop-goes-ahead"])
+def test_nothing_right_is_accused_and_the_calls_are_kept_to(design: Design, fault: str) -> None:
+    accused, spent = peers.repeated(design, target(fault, right=True), seeded(1), CALLS)
+    assert not accused
+    assert CALLS <= spent < CALLS + 60  # one attempt more at most: 20 tokens by both ways are 42
+
+
+def test_ours_accuses_nothing_right_and_keeps_to_the_calls() -> None:
+    accused, spent = peers.searched(target("copying-mask-top-left", right=True), seeded(1), CALLS)
+    assert not accused
+    assert CALLS <= spent < CALLS + 300  # one case of the law that asks most
+
+
+def test_a_schedule_is_clipped_to_the_room_there_is() -> None:
+    assert clipped([5, 3, 7, 9], 10) == [5, 3, 2]
+    assert clipped([5, 3], None) == [5, 3]
+
+
+def test_a_run_of_two_faults_gives_a_table() -> None:
+    names = ["copying-mask-top-left", "copying-crop-ignored"]
+    found = peers.summary([peers.measure((name, 0), 30) for name in names], 30, 1)
+    made = load("docs/peers_table.py")
+    lines = made.peers_table(found).splitlines()
+    assert len(lines) == 2 + len(PEERS) + 2
+    assert lines[-1].startswith("| `cachecheck` |")
+    assert "2 faults" in made.headline(found)
+    assert made.always(found, made.best_peer(found)) == 1
+    assert set(made.missed_by_ours(found)) <= set(names)
+
+
+def test_the_committed_measurement_has_every_fault_and_its_table_renders() -> None:
+    made = load("docs/peers_table.py")
+    measured = json.loads(Path(made.FILE).read_text(encoding="utf-8"))
+    assert {one["id"] for one in measured["faults"]} == set(FAULTS), "run benchmarks.peers"
+    assert measured["seeds"] >= 5
+    assert len(made.peers_table().splitlines()) == 3 + len(measured["designs"])
+    assert made.best_peer(measured) in made.headline()
