@@ -76,7 +76,7 @@ def search(
 
 
 def _searched(seen: Seen, target: Target, effort: Effort) -> tuple[Verdict, BaseException | None]:
-    make = lru_cache(maxsize=8)(_probed(target, effort))
+    make = lru_cache(maxsize=16)(_probed(target, effort))
     decoder_seeds = range(effort.seed, effort.seed + target.seeds)
     lacking = _lacking(seen.law, make, decoder_seeds)
     if lacking is not None:
