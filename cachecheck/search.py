@@ -114,7 +114,7 @@ def _attempts(seen: Seen, effort: Effort, drawn_cases: SearchStrategy[Drawn]) ->
     )
     @hypothesis.given(drawn_cases)
     def attempt(drawn: Drawn) -> None:
-        if seen.tried_cases and seen.time_is_up(effort.seconds):
+        if seen.tried_cases and (seen.time_is_up(effort.seconds) or seen.hopeless):
             raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
         seen.attempt(drawn)
 
@@ -126,7 +126,7 @@ def _rounds(seen: Seen, effort: Effort) -> Iterator[Effort]:
     """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
     yield effort
     number = 0
-    while effort.seconds is not None and not seen.time_is_up(effort.seconds):
+    while effort.seconds is not None and not seen.time_is_up(effort.seconds) and not seen.hopeless:
         number += 1
         yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from cachecheck.cases import Drawn
@@ -14,7 +15,11 @@ from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.laws import Law
 from cachecheck.laws.base import closeness, in_doubt
 from cachecheck.margin import FULL_ERRORS, full_error
+from cachecheck.vacuity import idle_rows
 from cachecheck.verdict import Answer, Finding, Verdict
+
+_HOPELESS = 12
+"""Cases without any movement after which it is asked whether there can be some."""
 
 
 class LawBrokenError(Exception):
@@ -129,6 +134,22 @@ class Seen:
         if again.violation is not None and not in_doubt(exact, again):
             return "wrong"
         return "equal" if explained else "doubtful"
+
+    @cached_property
+    def _idle(self) -> bool:
+        """Whether the decoder tried last cannot move a row at all; asked once."""
+        assert self.tried is not None  # noqa: S101 - asked after some cases
+        try:
+            return bool(idle_rows(self.tried.decoder))
+        except (DecoderError, Unsupported):
+            return False
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a law that one case can establish is not going to be: no need to go on."""
+        if self.law.everywhere or self.examples < _HOPELESS or self.closest is None:
+            return False
+        return self.closest.difference == 0 and self._idle
 
     @property
     def tried_cases(self) -> int:

@@ -39,7 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "certify": {"draws", "errors", "guard", "laws", "schedule", "tolerance", "verdict"},
     "cases": {"draws", "guard", "laws", "programs", "schedule"},
     "wording": {"guard", "verdict"},
-    "seen": {"cases", "coverage", "errors", "laws", "margin", "verdict"},
+    "seen": {"cases", "coverage", "errors", "laws", "margin", "vacuity", "verdict"},
     "conclusion": {
         *("cases", "errors", "guard", "holding", "laws", "schedule", "seen", "shrink"),
         *("verdict", "wording"),
