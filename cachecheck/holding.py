@@ -9,11 +9,14 @@ from dataclasses import replace
 from cachecheck import wording
 from cachecheck.errors import DecoderError, Unsupported
 from cachecheck.laws.base import closeness
-from cachecheck.margin import has_room, measure
+from cachecheck.margin import NOISES, has_room, measure
 from cachecheck.seen import Seen
 from cachecheck.tolerance import RELATIVE
 from cachecheck.vacuity import idle_rows, without_history
 from cachecheck.verdict import Answer, Finding, Margin, Verdict
+
+_SHORT = 2
+"""Tokens that are too few for two of them to follow another."""
 
 _COUNTED = frozenset({"overflow", "work"})
 """Laws that compare no rows."""
@@ -29,7 +32,7 @@ def held(seen: Seen, closest: Finding) -> Verdict:
         return verdict  # counted, or compared byte by byte
     assert seen.nearest is not None  # noqa: S101 - kept with `closest`
     promised = seen.nearest.decoder.capabilities.atol
-    if promised:  # it is held to its own promise, which dwarfs rounding and may dwarf mistakes
+    if promised and closest.tolerance <= promised:  # its promise dwarfs rounding, maybe mistakes
         said = "; ".join(filter(None, [verdict.message, wording.promised(promised)]))
         return replace(verdict, message=said)
     margins = _margins(seen)
@@ -43,7 +46,7 @@ def held(seen: Seen, closest: Finding) -> Verdict:
     relative = closeness(closest) * RELATIVE[seen.nearest.decoder.precision]
     if not has_room(worst):
         message = wording.no_room(worst)
-    elif relative > margins[0].tolerance:
+    elif relative > min(margins[0].tolerance, NOISES * margins[0].noise):
         message = wording.between(relative, margins[0])
     else:
         return verdict
@@ -64,7 +67,9 @@ def _for_nothing(seen: Seen) -> str:
     """Why no mistake could have been seen; empty if one could."""
     if seen.law.id in _COUNTED or seen.tried is None:
         return ""
-    reason = without_history(seen.covered, seen.examples)
+    reason = without_history(seen.covered, seen.examples) if seen.longest > _SHORT else ""
+    if reason and seen.refusals:
+        reason += f" ({len(seen.refusals)} cases were refused: {seen.refusals[0]})"
     if not reason:
         with contextlib.suppress(DecoderError, Unsupported):
             reason = idle_rows(seen.tried.decoder)

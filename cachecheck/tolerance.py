@@ -40,6 +40,9 @@ from cachecheck.errors import InputError
 RELATIVE = {"float64": 1e-12, "float32": 3e-5, "float16": 2e-2, "bfloat16": 1e-1}
 """Largest difference, relative to an entry or the typical one, that is still called equal."""
 
+_LARGE = 100.0
+"""How much larger than the others columns are that do not count as typical."""
+
 # Fewer distinct fractions than this could be representable in a short type by chance.
 _ENOUGH = 8
 
@@ -95,9 +98,17 @@ def shares(
 
 
 def typical(rows: NDArray[Any]) -> float:
-    """The 0.9 quantile of the entries' magnitudes; the largest where that is zero."""
+    """The 0.9 quantile of the entries' magnitudes; the largest where that is zero.
+
+    Where up to four columns in ten are a hundred times as large as the others (masked vocabulary at
+    -1e9, a few massive features), the others' size: the large ones must not hide mistakes in them.
+    """
     sizes = np.abs(rows.astype(np.float64))
-    return float(np.quantile(sizes, 0.9)) or float(sizes.max(initial=0.0))
+    pooled = float(np.quantile(sizes, 0.9)) or float(sizes.max(initial=0.0))
+    if len(sizes) < _ENOUGH:
+        return pooled  # too few rows to tell a small column from small entries
+    columns = float(np.quantile(np.quantile(sizes, 0.9, axis=0), 0.6, method="lower"))
+    return columns if 0 < _LARGE * columns < pooled else pooled
 
 
 def bounds(
@@ -114,7 +125,10 @@ def bounds(
     Returns:
         (T, width) numbers >= 0.
     """
-    size = np.maximum(np.abs(rows.astype(np.float64)), max(usual, typical(rows)))
+    own = typical(rows)
+    if usual:  # a few rows may be larger than usual, or show large columns alone
+        own = max(usual, min(own, _LARGE * usual))
+    size = np.maximum(np.abs(rows.astype(np.float64)), own)
     return np.maximum(RELATIVE[precision] * size, atol or 0.0)
 
 

@@ -51,7 +51,10 @@ def idle_rows(decoder: Guarded) -> str:
     if max(sources) == 0:
         return "no row depends on a token before its own: attention, or the cache, is not at work"
     if few > 2 and window != 2 and max(sources) == 1:
-        return "no row depends on more than one earlier token: attention is degenerate"
+        return (
+            "no row depends on more than one earlier token: attention is degenerate (declare "
+            "window = 2 if rows are to see no further)"
+        )
     return _idle_cache(decoder, tokens)
 
 

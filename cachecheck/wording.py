@@ -78,17 +78,17 @@ def no_room(margin: Margin) -> str:
     """The mildest mistake would look like rounding."""
     return (
         f"no room: {MISTAKES[margin.probe]} would move rows of {margin.length} tokens by as "
-        f"little as {margin.signal:.1e} of their size, and {margin.tolerance:.1e} is called equal, "
-        f"since rounding may come to {margin.noise:.1e}; {_ADVICE}"
+        f"little as {margin.signal:.1e} of their size. That should be three times what is called "
+        f"equal, {margin.tolerance:.1e}, since rounding may come to {margin.noise:.1e}; {_ADVICE}"
     )
 
 
 def between(relative: float, margin: Margin) -> str:
     """Differences larger than rounding should be, and no larger than a mild mistake may be."""
     return (
-        f"rows differ by up to {relative:.1e} of their size: more than rounding should come to "
-        f"({margin.noise:.1e}), and {MISTAKES[margin.probe]} may move rows by as little as "
-        f"{margin.signal:.1e}; {_ADVICE}"
+        f"rows differ by up to {relative:.1e} of their size, within the usual tolerance and many "
+        f"times what rounding comes to in full passes of this decoder ({margin.noise:.1e}): a mild "
+        f"mistake, or a cached path that rounds more; {_ADVICE}"
     )
 
 

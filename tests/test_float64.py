@@ -20,7 +20,7 @@ from tests.decoders_for_tests import Sums
 class Noisy(Sums):
     """float32, with more rounding in its cached path than the tolerance allows, less than doubt."""
 
-    dtype = "float32"
+    dtype: Any = "float32"
     error, error64 = 2e-4, 0.0
 
     def __init__(self, seed: int = 0, *, exact: bool = False) -> None:
@@ -106,3 +106,27 @@ def test_a_float64_of_other_weights_is_an_error() -> None:
 
     with pytest.raises(DecoderError, match=r"as_float64\(\) gives other rows"):
         Guarded(Another()).float64  # noqa: B018 - the property raises
+
+
+def test_a_float64_that_declares_no_dtype_settles_all_the_same() -> None:
+    class Undeclared(Mistaken):
+        def as_float64(self) -> Any:
+            twin = type(self)(self.seed, exact=True)
+            del twin.dtype
+            return twin
+
+    Undeclared.dtype = None
+    found = verdict(Undeclared)
+    assert found.answer is Answer.VIOLATED
+
+
+def test_what_the_float64_raises_is_said_to_be_its_own() -> None:
+    class Fails(Settled):
+        def full(self, tokens: Any) -> Any:
+            if self.exact and len(tokens) > 2:
+                raise RuntimeError("no such kernel")
+            return super().full(tokens)
+
+    found = verdict(Fails)
+    assert found.answer is Answer.ERROR
+    assert "as_float64().full(" in found.message

@@ -49,6 +49,10 @@ class Forgetful(Faint):
         return super().extend(tokens, (cache[0] / 2, cache[1]))
 
 
+class Plain(Faint):
+    share = 0.1
+
+
 def verdict(make: Any, law: str = "schedule", examples: int = 30) -> Verdict:
     return search(LAWS[law], as_target(make, "decoder"), Effort(examples=examples))[0]
 
@@ -136,3 +140,56 @@ def test_mistakes_far_beyond_a_promise_are_no_matter_of_rounding() -> None:
         share, atol = 0.1, 0.01
 
     assert verdict(Breaks).answer is Answer.VIOLATED
+
+
+def test_a_promise_below_rounding_is_no_way_round_the_margin() -> None:
+    class Promises(Forgetful):
+        atol = 1e-9
+
+    assert verdict(Promises).answer is Answer.INCONCLUSIVE
+
+
+class TwoKinds(Plain):
+    """A few columns that are large and right beside those in which history is lost."""
+
+    def widened(self, rows: Any) -> Any:
+        return np.hstack([rows, 1e6 * rows[:, :2]])
+
+    def full(self, tokens: Any) -> Any:
+        return self.widened(super().full(tokens))
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        right, after = super().extend(tokens, cache)
+        wrong, _ = super().extend(tokens, (0 * cache[0], cache[1]))
+        return np.hstack([wrong, 1e6 * right[:, :2]]), after
+
+
+def test_large_columns_hide_no_mistake_in_the_others() -> None:
+    assert verdict(TwoKinds).answer is Answer.VIOLATED
+
+
+def test_columns_masked_with_a_large_number_leave_room() -> None:
+    class Masked(Plain):
+        def full(self, tokens: Any) -> Any:
+            return self.masked(super().full(tokens))
+
+        def extend(self, tokens: Any, cache: Any) -> Any:
+            rows, after = super().extend(tokens, cache)
+            return self.masked(rows), after
+
+        def masked(self, rows: Any) -> Any:
+            return np.hstack([rows, np.full((len(rows), 2), np.float32(-1e9))])
+
+    found = verdict(Masked)
+    assert found.answer is Answer.HOLDS, found.message
+
+
+def test_differences_many_times_the_noise_are_not_called_equal() -> None:
+    class Noisy(Plain):
+        def extend(self, tokens: Any, cache: Any) -> Any:
+            rows, after = super().extend(tokens, cache)
+            return (rows * np.float32(1 + 2e-5 * (cache[1] > 0))).astype(np.float32), after
+
+    found = verdict(Noisy)
+    assert found.answer is Answer.INCONCLUSIVE
+    assert "within the usual tolerance and many times what rounding comes to" in found.message

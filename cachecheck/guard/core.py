@@ -44,6 +44,7 @@ class Core:
     """
 
     limit: CallLimit | None = None  # how long a call may take; None for ever
+    label = ""  # before the names of its functions in what is said of it
     rebuild: Callable[[], Self] | None = None  # another one like this, where there is a factory
 
     def __init__(self, decoder: Decoder) -> None:
@@ -192,7 +193,7 @@ class Core:
         return self._born(after)
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        call = answers.shown(name, arguments)
+        call = self.label + answers.shown(name, arguments)
         self.calls += 1
         try:
             if self.limit is None:

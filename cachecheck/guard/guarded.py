@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -157,7 +158,9 @@ class Guarded(Core):
             guarded = Guarded(other)
         except TargetError as error:
             raise DecoderError(f"as_float64() did not return a decoder: {error}") from error
-        guarded.limit = self.limit
+        guarded.limit, guarded.label = self.limit, "as_float64()."
+        # It is float64 by its name: undeclared, its rows might be taken for widened float32.
+        guarded.capabilities = replace(guarded.capabilities, dtype="float64")
         rows, exact = self.full([0, 1]).astype(np.float64), guarded.full([0, 1])
         if rows.shape != exact.shape or np.abs(rows - exact).max() > _SAME * np.abs(exact).max():
             raise DecoderError(
