@@ -80,7 +80,7 @@ def test_each_law_is_a_test_that_passes_is_skipped_or_fails_with_its_block(
     options = ("--cachecheck-examples", "10", "-rs", "--cachecheck-save=", "--cachecheck-target")
     run(SUITE, *options, f"{TARGET}:Sums").assert_outcomes(passed=8, skipped=9)
     faint = run(SUITE, *options, f"{TARGET}:Faint")
-    faint.assert_outcomes(passed=7, skipped=10)
+    faint.assert_outcomes(passed=2, skipped=15)  # no room for a mistake in most
     faint.stdout.fnmatch_lines(
         ["SKIPPED * INCONCLUSIVE: changing a cached token moves later rows*"]
     )

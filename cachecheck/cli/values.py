@@ -9,7 +9,7 @@ from typing import TypeAlias
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
 TARGET = """\
-what to check: reference, reference:NAME (a kind of cache), package.module:factory,
+what to check: reference, reference:NAME (a kind of cache), fault:ID, package.module:factory,
 path/file.py:factory, or hf:NAME. A factory takes a seed and returns a decoder; one without
 parameters, or a ready decoder, will do as well
 """
