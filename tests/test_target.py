@@ -157,7 +157,7 @@ def test_a_subclass_of_the_protocol_needs_no_init() -> None:
     as_target(Mine, "mine").make(0).probe()
 
 
-FORMS = "expected reference, reference:NAME, fault:ID, package.module:factory, path/file.py:factory or hf:NAME"
+FORMS = "expected reference, reference:NAME, fault:ID, package.module:factory, path/file.py:"
 HAS = "it has Mine, Settings, make, nothing, number, fails, exits, two, ready"
 NOT_THERE: dict[str, str] = {
     **dict.fromkeys(("", ":", "mine.py", "mine.py:", ":make", "package", "Reference"), FORMS),
