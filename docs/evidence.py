@@ -257,6 +257,11 @@ Each law against the whole catalogue, 8 cases a fault:
 
 {kills["faults_table"]()}
 
+Shrunk schedules that are not the certified minimum. Shrinking goes by single moves and the tokens
+at hand; these would take two moves at once, or another token along with the move.
+
+{kills["unequal_table"]()}
+
 ## Look-alikes that are right
 
 `python -m benchmarks.controls` on `cachecheck/controls`.

@@ -92,3 +92,20 @@ def laws_table() -> str:
         rows.append([f"`{law}`", *counts, named])
     head = ["law", "faults killed, float64", "float32", "faults it is named for"]
     return _table(head, rows)
+
+
+def unequal_table() -> str:
+    """Where the shrunk schedule is not the certified one: local minima of single moves."""
+    rows = [
+        [
+            f"`{fault['id']}`",
+            dtype,
+            run["decoder_seed"],
+            f"`{run['schedule']}`",
+            f"`{run['certified']}`",
+        ]
+        for fault, dtype, one in cells(load())
+        for run in one["runs"]
+        if run.get("agrees") not in (None, "equal")
+    ]
+    return _table(["fault", "precision", "seed", "shrunk", "certified"], rows)

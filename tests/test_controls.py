@@ -87,7 +87,7 @@ def test_no_law_accuses_a_control_over_drawn_cases(control: Control, dtype: Prec
     made(control, 0)
     target = as_target(partial(control.make, dtype=dtype), control.id)
     for law in LAWS.values():
-        verdict, _ = search(law, target, Effort(seed=11, examples=20))
+        verdict, _ = search(law, target, Effort(seed=11, examples=6))
         assert verdict.answer not in (Answer.VIOLATED, Answer.ERROR), verdict
 
 

@@ -45,6 +45,8 @@ LONG = {
 
 by_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 
+SHORT = [fault for fault in FAULTS.values() if fault.id not in LONG]
+
 ONE_A_MECHANISM = list({(f.host, f.mechanism, f.law): f for f in FAULTS.values()}.values())
 """One fault for each host, mechanism and law: those that the default tests look at."""
 
@@ -73,14 +75,16 @@ def test_a_fault_of_each_mechanism_is_caught_within_the_default_budget(fault: Fa
 
 
 @pytest.mark.slow
-@by_fault
+@pytest.mark.parametrize("fault", ONE_A_MECHANISM, ids=lambda fault: fault.id)
 def test_a_fault_is_caught_by_its_law_and_shrunk_to_the_smallest_schedule(fault: Fault) -> None:
     target = as_target(fault.make, fault.id)
     verdict, _ = search(LAWS[fault.law], target, Effort(seed=0))
     assert verdict.answer is Answer.VIOLATED, verdict.message
     assert verdict.decoder_seed is not None
+    if verdict.decoder_seed == 0 and verdict.schedule == fault.smallest:
+        return  # certified in the next test, or by the kill matrix
     if fault.id in LONG:
-        return
+        pytest.skip("takes long to certify on another decoder: the kill matrix does")
     decoder = target.make(verdict.decoder_seed)
     found = smallest_failing(decoder, LAWS[fault.law], verdict.schedule or "")
     if found != verdict.schedule:  # other tokens may show a smaller one than those enumerated
@@ -90,17 +94,25 @@ def test_a_fault_is_caught_by_its_law_and_shrunk_to_the_smallest_schedule(fault:
 
 
 @pytest.mark.slow
-@by_fault
+@pytest.mark.parametrize(
+    "fault",
+    [fault for fault in FAULTS.values() if fault.id not in LONG],
+    ids=lambda fault: fault.id,
+)
 def test_the_smallest_schedule_that_the_catalogue_names_is_the_certified_one(fault: Fault) -> None:
     decoder = as_target(fault.make, fault.id).make(0)
-    if fault.id not in LONG:
-        assert smallest_failing(decoder, LAWS[fault.law], fault.smallest) == fault.smallest
+    assert smallest_failing(decoder, LAWS[fault.law], fault.smallest) == fault.smallest
 
 
 @pytest.mark.slow
 @by_fault
-def test_a_fault_changes_something_and_its_right_decoder_passes_the_law(fault: Fault) -> None:
+def test_a_fault_changes_something(fault: Fault) -> None:
     assert hits(fault, LAWS[fault.law], "float64") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ONE_A_MECHANISM, ids=lambda fault: fault.id)
+def test_the_right_decoder_passes_the_law_that_catches_its_fault(fault: Fault) -> None:
     target = as_target(fault.right, fault.host)
     verdict, _ = search(LAWS[fault.law], target, Effort(seed=0, examples=20))
     assert verdict.answer is Answer.HOLDS, verdict.message
