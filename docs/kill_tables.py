@@ -40,8 +40,8 @@ def summary() -> str:
     return (
         f"{len(found)} faults in float64 and float32, {found[0]['dtypes']['float64']['seeds']} "
         f"seeds each: {len(caught):,} of {len(runs):,} searches caught their fault within 200 "
-        f"cases ({everywhere} of {2 * len(found)} on every seed), after "
-        f"{statistics.median(examples):g} cases in the median and {max(examples)} at worst. Of "
+        f"cases ({everywhere} of {2 * len(found)} on every seed), by the case number "
+        f"{statistics.median(examples):g} in the median and {max(examples)} at worst. Of "
         f"{len(compared):,} shrunk schedules that could be compared with the certified minimum, "
         f"{equal:,} ({equal / len(compared):.1%}) equal it."
     )

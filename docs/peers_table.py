@@ -83,7 +83,7 @@ def headline(found: Found | None = None) -> str:
     count, appended = len(found["faults"]), len(shares(found, [ours], append_only=True))
     return (
         f"Of {count} faults, with {found['calls']} decoder calls a design, the best of the other "
-        f"designs (`{best}`) sees {always(found, best)} on all {found['seeds']} seeds and ours "
+        f"designs (`{best}`) sees {always(found, best)} on each of {found['seeds']} seeds and ours "
         f"{always(found, ours)}; of the {appended} that show by appending alone, "
         f"{always(found, best, append_only=True)} and {always(found, ours, append_only=True)}. "
         f"{len(only_ours(found))} faults are seen by ours alone, and "
