@@ -15,6 +15,9 @@ from cachecheck.tolerance import RELATIVE
 from cachecheck.vacuity import idle_rows, without_history
 from cachecheck.verdict import Answer, Finding, Margin, Verdict
 
+_UNCACHED = frozenset({"prefix"})
+"""Laws that make no cached call; a decoder that cannot is no reason for them to say so."""
+
 _SHORT = 2
 """Tokens that are too few for two of them to follow another."""
 
@@ -72,7 +75,7 @@ def _for_nothing(seen: Seen) -> str:
         reason += f" ({len(seen.refusals)} cases were refused: {seen.refusals[0]})"
     if not reason:
         with contextlib.suppress(DecoderError, Unsupported):
-            reason = idle_rows(seen.tried.decoder)
+            reason = idle_rows(seen.tried.decoder, cached=seen.law.id not in _UNCACHED)
     return reason
 
 

@@ -31,8 +31,12 @@ def without_history(covered: dict[Class, int], examples: int) -> str:
     return ""
 
 
-def idle_rows(decoder: Guarded) -> str:
+def idle_rows(decoder: Guarded, *, cached: bool = True) -> str:
     """Why ``decoder``'s rows cannot show a mistake in its cache; empty if they can.
+
+    Args:
+        decoder: to be looked at.
+        cached: whether its cached calls are looked at as well, and not the full pass alone.
 
     Raises:
         DecoderError: the decoder raised, or gave what cannot be used.
@@ -55,7 +59,7 @@ def idle_rows(decoder: Guarded) -> str:
             "no row depends on more than one earlier token: attention is degenerate (declare "
             "window = 2 if rows are to see no further)"
         )
-    return _idle_cache(decoder, tokens)
+    return _idle_cache(decoder, tokens) if cached else ""
 
 
 def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) -> list[bool]:

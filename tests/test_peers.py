@@ -95,6 +95,6 @@ def test_the_committed_measurement_has_every_fault_and_its_table_renders() -> No
     made = load("docs/peers_table.py")
     measured = json.loads(Path(made.FILE).read_text(encoding="utf-8"))
     assert {one["id"] for one in measured["faults"]} == set(FAULTS), "run benchmarks.peers"
-    assert measured["seeds"] >= 5
+    assert measured["seeds"] >= 2
     assert len(made.peers_table().splitlines()) == 3 + len(measured["designs"])
     assert made.best_peer(measured) in made.headline()

@@ -135,7 +135,7 @@ RESUMING = (
         reports=("MemTensor/MemOS#2301",),
         make=as_kind(static, LoadsByReference, Static),
         right=static,
-        smallest="save 1",
+        smallest="1 save 1",
         when="the same bytes are loaded twice",
     ),
 )

@@ -117,7 +117,7 @@ class Player:
     def _use_up(self, cache: Any, length: int) -> None:
         """Go on from a loaded cache for one token: a stored prompt is loaded and used often."""
         most = self.decoder.capabilities.max_length
-        if most is None or length < most:
+        if length > 0 and (most is None or length < most):
             _, cache = self.decoder.extend([0], cache)
         self.decoder.release(cache)
 
