@@ -57,7 +57,9 @@ def faults_table() -> str:
     rows = []
     for fault in load():
         both = list(fault["dtypes"].values())
-        schedules = sorted({text for one in both for text in one["schedules"]}, key=len)
+        schedules = sorted(
+            {text for one in both for text in one["schedules"]}, key=lambda text: (len(text), text)
+        )
         shown = ", ".join(f"`{text}`" for text in schedules[:3])
         certified = sum(one["certified"] for one in both)
         rows.append(
