@@ -9,6 +9,7 @@ from __future__ import annotations
 from cachecheck.coverage import Class
 from cachecheck.draws import tokens_of_seed
 from cachecheck.guard import Guarded, Rows
+from cachecheck.laws.base import changed
 from cachecheck.tolerance import shares
 
 _FEW = 6
@@ -64,7 +65,9 @@ def idle_rows(decoder: Guarded, *, cached: bool = True) -> str:
 
 def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) -> list[bool]:
     """Which rows of the full pass move when the token at ``at`` does."""
-    share = shares(decoder.full(_other(decoder, tokens, at)), rows, decoder.bounds(rows))
+    share = shares(
+        decoder.full(changed(tokens, at, at + 1, decoder.vocab_size)), rows, decoder.bounds(rows)
+    )
     return [bool(one.max() > 0) for one in share]
 
 
@@ -72,13 +75,10 @@ def _idle_cache(decoder: Guarded, tokens: tuple[int, ...]) -> str:
     """Whether some cached token moves a later call's rows."""
     last = len(tokens) - 1
     rows = []
-    for before in (tokens, *(_other(decoder, tokens, at) for at in range(last))):
+    others = (changed(tokens, at, at + 1, decoder.vocab_size) for at in range(last))
+    for before in (tokens, *others):
         _, cache = decoder.extend(before[:last], decoder.new_cache())
         rows.append(decoder.extend(tokens[last:], cache)[0])
     if all((one == rows[0]).all() for one in rows[1:]):
         return "no cached token moves the rows of a later call: the cache is not used"
     return ""
-
-
-def _other(decoder: Guarded, tokens: tuple[int, ...], at: int) -> tuple[int, ...]:
-    return (*tokens[:at], (tokens[at] + 1) % decoder.vocab_size, *tokens[at + 1 :])

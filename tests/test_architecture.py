@@ -23,8 +23,8 @@ ARROWS: dict[str, set[str]] = {
     "reference": {"errors"},
     "faults": {"errors", "reference"},
     "laws": {"errors", "guard", "protocol", "schedule", "tolerance", "verdict"},
-    "margin": {"draws", "guard", "tolerance", "verdict"},
-    "vacuity": {"coverage", "draws", "guard", "tolerance"},
+    "margin": {"draws", "guard", "laws", "tolerance", "verdict"},
+    "vacuity": {"coverage", "draws", "guard", "laws", "tolerance"},
     "holding": {
         *("errors", "laws", "margin", "seen", "tolerance", "vacuity", "verdict", "wording"),
     },

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from cachecheck.faults.fault import Fault
-from cachecheck.faults.hosts import Choose, changed, host, no_window, with_places, with_window
+from cachecheck.faults.hosts import (
+    Choose,
+    changed,
+    no_window,
+    of_copying,
+    with_places,
+    with_window,
+)
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.decoder import Copying
@@ -134,11 +141,13 @@ class Recomputing(Passes):
         return rows, after
 
 
-def _made(decoder: Callable[[Config, int], Passes], choose: Choose) -> Any:
+def _of(decoder: Callable[[Config, int], Passes], fault: Fault, choose: Choose) -> Fault:
+    """``fault`` made by a decoder of its own, in the configurations that ``choose`` gives."""
+
     def make(seed: int, dtype: Precision = "float64") -> Passes:
         return decoder(changed(seed, dtype, choose), seed)
 
-    return make
+    return replace(fault, make=make)
 
 
 def _fault(
@@ -146,25 +155,11 @@ def _fault(
     symptom: str,
     decoder: Callable[[Config, int], Passes],
     *,
-    kind: str,
-    mechanism: str,
-    law: str,
-    reports: tuple[str, ...],
-    smallest: str,
     choose: Choose = no_window,
+    **known: Any,
 ) -> Fault:
-    return Fault(
-        id=f"copying-{name}",
-        host="copying",
-        kind=kind,
-        mechanism=mechanism,
-        symptom=symptom,
-        law=law,
-        reports=reports,
-        make=_made(decoder, choose),
-        right=host(choose),
-        smallest=smallest,
-    )
+    """A fault of whole passes; ``known`` is what `of_copying` asks for besides."""
+    return _of(decoder, of_copying(name, symptom, Mechanisms, choose=choose, **known), choose)
 
 
 PASSES = (

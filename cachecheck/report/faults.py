@@ -13,11 +13,8 @@ from cachecheck.report.terminal import print_plain
 
 def symptom(fault: Fault) -> str:
     """Its symptom, and when it strikes if that is not always."""
-    return (
-        f"{fault.symptom} ({fault.when[0].upper()}{fault.when[1:]}.)"
-        if fault.when
-        else (fault.symptom)
-    )
+    when = f" ({fault.when[0].upper()}{fault.when[1:]}.)" if fault.when else ""
+    return fault.symptom + when
 
 
 def print_faults(console: Console, faults: Sequence[Fault]) -> None:
