@@ -18,7 +18,7 @@ _FEW = 6
 _ENOUGH = 20
 """Cases among which a chunk onto history is missed by chance in less than one search of a million.
 
-About half of the cases drawn have one.
+More than half of the cases drawn have one.
 """
 
 
