@@ -14,7 +14,7 @@ from cachecheck.errors import CachecheckError, Unsupported
 if TYPE_CHECKING:
     from cachecheck.parametrize import parametrize_with_laws
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = ["CachecheckError", "Unsupported", "__version__", "parametrize_with_laws"]
 

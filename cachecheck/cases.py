@@ -120,7 +120,7 @@ def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Sche
     if single and "batch" in operations and rng.random() < 0.5:
         # Beside branches of one sequence, merging and splitting would hardly come up.
         operations, single = operations - {"new", "crop", "save", "reset"}, False
-    room = Room(most, window, single=single)
+    room = Room(most, window, single=single, even=decoder.capabilities.even_batches)
     for _ in range(_TRIES):
         schedule = draw_program(rng, operations, room)
         # Without one of its operations a case would say nothing about the law.

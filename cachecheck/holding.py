@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from cachecheck import wording
 from cachecheck.errors import DecoderError, Unsupported
+from cachecheck.guard import Guarded
 from cachecheck.laws.base import closeness
 from cachecheck.margin import NOISES, has_room, measure
 from cachecheck.seen import Seen
 from cachecheck.tolerance import RELATIVE
 from cachecheck.vacuity import idle_rows, without_history
 from cachecheck.verdict import Answer, Finding, Margin, Verdict
+
+T = TypeVar("T")
 
 _UNCACHED = frozenset({"prefix"})
 """Laws that make no cached call; a decoder that cannot is no reason for them to say so."""
@@ -62,7 +68,18 @@ def _margins(seen: Seen) -> list[Margin]:
     decoders = {id(drawn.decoder): drawn.decoder for drawn in (seen.nearest, seen.tried) if drawn}
     for decoder in decoders.values():
         with contextlib.suppress(DecoderError, Unsupported):
-            found.append(measure(decoder, seen.longest, exact=seen.law.exact))
+            exact = seen.law.exact
+            key = ("margin", seen.longest, exact)
+            measured = partial(measure, decoder, seen.longest, exact=exact)
+            found.append(_once(decoder, key, measured))
+    return found
+
+
+def _once(decoder: Guarded, key: object, compute: Callable[[], T]) -> T:
+    """What was measured on this decoder before, or is now: its full pass does not change."""
+    if key not in decoder.remembered:
+        decoder.remembered[key] = compute()
+    found: T = decoder.remembered[key]
     return found
 
 
@@ -75,7 +92,9 @@ def _for_nothing(seen: Seen) -> str:
         reason += f" ({len(seen.refusals)} cases were refused: {seen.refusals[0]})"
     if not reason:
         with contextlib.suppress(DecoderError, Unsupported):
-            reason = idle_rows(seen.tried.decoder, cached=seen.law.id not in _UNCACHED)
+            decoder, cached = seen.tried.decoder, seen.law.id not in _UNCACHED
+            looked = partial(idle_rows, decoder, cached=cached)
+            reason = _once(decoder, ("idle", cached), looked)
     return reason
 
 

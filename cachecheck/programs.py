@@ -42,11 +42,13 @@ class Room:
         longest: tokens in any sequence.
         window: of the decoder, or None.
         single: whether branches of one sequence are wanted; else batches alone.
+        even: whether a batch's rows all get as many tokens, once it holds any.
     """
 
     longest: int
     window: int | None = None
     single: bool = True
+    even: bool = False
 
 
 def draw_program(rng: random.Random, operations: Collection[str], room: Room) -> Schedule:
@@ -93,6 +95,8 @@ class _Writer:
         branch = self.ledger.live[name]
         if branch.length >= self.room.longest or (name == FIRST and not self.room.single):
             return None
+        if self.room.even and branch.length:
+            return Append(name, (self._size(branch.length),) * len(branch.rows))
         return Append(name, tuple(self._size(len(row)) for row in branch.rows))
 
     def _size(self, past: int) -> int:

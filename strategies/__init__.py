@@ -1,13 +1,15 @@
 """Hypothesis strategies for attention and its caches: import them as ``cachecheck.strategies``.
 
 Sequences and how they are cut (`seeds`, `lengths`, `token_ids`, `chunk_partitions`, `windows`),
-plain attention problems with their masks (`offset_masks`, `wrong_offset_masks`), reference decoders
-(`configs`, `decoders`), and a state machine over live caches (`cache_machine`).
+plain attention problems with their masks (`offset_masks`, `wrong_offset_masks`), padded batches of
+them (`ragged_batches`), reference decoders (`configs`, `decoders`), and a state machine over live
+caches (`cache_machine`).
 """
 
 import sys
 
 from cachecheck.strategies._machine import CacheMachine
+from cachecheck.strategies.batches import RaggedBatch, ragged_batches
 from cachecheck.strategies.decoders import configs, decoders
 from cachecheck.strategies.machines import cache_machine
 from cachecheck.strategies.problems import (
@@ -27,6 +29,7 @@ from cachecheck.strategies.sequences import (
 __all__ = [
     "AttentionProblem",
     "CacheMachine",
+    "RaggedBatch",
     "WrongMaskProblem",
     "cache_machine",
     "chunk_partitions",
@@ -34,6 +37,7 @@ __all__ = [
     "decoders",
     "lengths",
     "offset_masks",
+    "ragged_batches",
     "seeds",
     "token_ids",
     "windows",

@@ -130,25 +130,43 @@ def offset_masks(
         groups = draw(st.integers(1, max_groups))
         heads = groups * draw(st.integers(1, max_heads_per_group))
         rng = np.random.default_rng(draw(seeds(max_value=2**16)))
-
-        def normal(count: int, length: int) -> NDArray[np.floating]:
-            return rng.normal(size=(count, length, head_width)).astype(dtype)
-
-        query_positions = past + np.arange(chunk)  # (T,)
-        key_positions = np.arange(past + chunk)  # (S,)
-        return AttentionProblem(
-            query=normal(heads, chunk),
-            key=normal(groups, past + chunk),
-            value=normal(groups, past + chunk),
-            query_positions=query_positions,
-            key_positions=key_positions,
-            mask=offset_mask(query_positions, key_positions, window=window),
-            window=window,
-            past=past,
-            last_chunk=last_chunk,
+        sizes = (heads, groups, head_width)
+        return new_problem(
+            rng, past, chunk, last_chunk=last_chunk, window=window, sizes=sizes, dtype=dtype
         )
 
     return problems()
+
+
+def new_problem(
+    rng: np.random.Generator,
+    past: int,
+    chunk: int,
+    *,
+    last_chunk: int,
+    window: int | None,
+    sizes: tuple[int, int, int],
+    dtype: str,
+) -> AttentionProblem:
+    """A problem of standard normal arrays; ``sizes`` are H, G and D."""
+    heads, groups, width = sizes
+
+    def normal(count: int, length: int) -> NDArray[np.floating]:
+        return rng.normal(size=(count, length, width)).astype(dtype)
+
+    query_positions = past + np.arange(chunk)  # (T,)
+    key_positions = np.arange(past + chunk)  # (S,)
+    return AttentionProblem(
+        query=normal(heads, chunk),
+        key=normal(groups, past + chunk),
+        value=normal(groups, past + chunk),
+        query_positions=query_positions,
+        key_positions=key_positions,
+        mask=offset_mask(query_positions, key_positions, window=window),
+        window=window,
+        past=past,
+        last_chunk=last_chunk,
+    )
 
 
 def wrong_offset_masks(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cachecheck.certify import certify
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 from cachecheck.reference import reference
 from cachecheck.report.laws import needs
 from cachecheck.verdict import Answer

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cachecheck.engines.tiny import TINY, tiny_model
+from cachecheck.engines.tiny import tiny_model
 from cachecheck.errors import DecoderError
 from cachecheck.guard import Guarded
 from cachecheck.target import load_target
@@ -24,6 +24,8 @@ pytest.importorskip("transformers", reason="the adapter needs transformers")
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
 
 pytestmark = pytest.mark.extras
+
+NAMES = ("llama", "gpt2", "mistral", "gemma2", "qwen2", "gpt_neox", "bloom")
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCHEDULES = (
@@ -69,7 +71,7 @@ def wrong(name: str, seed: int = 0) -> Guarded:
     return made(f"{EXAMPLES / 'hf_wrong_mask.py'}:{name}", seed)
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_known_name_gives_a_decoder_the_guard_accepts(name: str) -> None:
     guarded = made(f"hf:{name}")
     guarded.probe()
@@ -80,7 +82,7 @@ def test_each_known_name_gives_a_decoder_the_guard_accepts(name: str) -> None:
 
 
 @pytest.mark.parametrize("lengths", SCHEDULES, ids=lambda s: "+".join(map(str, s)))
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", NAMES)
 def test_chunks_give_the_rows_of_one_full_pass(name: str, lengths: tuple[int, ...]) -> None:
     for seed in range(3):
         guarded = Guarded(decoder(name, seed))
@@ -89,7 +91,7 @@ def test_chunks_give_the_rows_of_one_full_pass(name: str, lengths: tuple[int, ..
         assert difference(guarded, ids, lengths) <= bound, f"seed {seed}"
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_weights_let_tokens_and_their_order_be_seen(name: str) -> None:
     model, ids = decoder(name), np.arange(6)
     other, swapped = np.array([0, 9, 2, 3, 4, 5]), np.array([0, 2, 1, 3, 4, 5])

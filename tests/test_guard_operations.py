@@ -16,8 +16,8 @@ from cachecheck.errors import DecoderError, DecoderRaisedError, TargetError, Uns
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.laws.play import Player
+from cachecheck.members import CAPABILITIES
 from cachecheck.programs import Room, draw_program
-from cachecheck.protocol import CAPABILITIES
 from cachecheck.schedule import OPERATIONS, Append, Case, Merge, New, Schedule
 from tests.decoders_for_tests import (
     WIDTH,

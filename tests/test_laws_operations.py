@@ -14,7 +14,7 @@ from cachecheck.cases import Effort
 from cachecheck.errors import DecoderRaisedError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS, Law, falls_with, implied, weakest
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 from cachecheck.schedule import Case, Schedule
 from cachecheck.search import search
 from cachecheck.target import as_target

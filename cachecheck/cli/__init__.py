@@ -7,7 +7,15 @@ import sys
 from collections.abc import Sequence
 
 from cachecheck import __version__
-from cachecheck.cli import certifying, experimenting, faulting, fuzzing, reducing, replaying
+from cachecheck.cli import (
+    certifying,
+    experimenting,
+    faulting,
+    fuzzing,
+    reducing,
+    replaying,
+    zooing,
+)
 from cachecheck.errors import CachecheckError
 
 _DESCRIPTION = """\
@@ -31,6 +39,7 @@ examples:
   cachecheck certify my_decoder.py:make --length 12
   cachecheck shrink my_decoder.py:make 2048+2048+1023
   cachecheck replay evidence/regressions/my-decoder-schedule-1a2b3c4d.json
+  cachecheck zoo transformers --only llama,mamba
   cachecheck run --out results && cachecheck audit results
 
 exit codes: 0 holds, 1 violated, 2 could not run, 3 inconclusive, 130 interrupted
@@ -70,6 +79,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cachecheck {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for face in (fuzzing, faulting, certifying, reducing, replaying, experimenting):
+    for face in (fuzzing, faulting, certifying, reducing, replaying, zooing, experimenting):
         face.add(commands)
     return parser

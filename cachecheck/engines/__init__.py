@@ -1,15 +1,15 @@
 """Adapters for other people's decoders, loaded on demand: importing this costs nothing.
 
-Neither torch nor transformers is imported before a factory is called, so that a face can name the
-engines it knows and say what is missing without them.
+Neither torch nor transformers is imported before a factory is asked for, so that a face can name
+what is missing without them.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 from collections.abc import Callable
 
-from cachecheck.engines.tiny import TINY, tiny_model
 from cachecheck.errors import TargetError
 from cachecheck.protocol import Decoder
 
@@ -18,7 +18,8 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     """The factory of a tiny random Hugging Face decoder: no download, weights drawn from the seed.
 
     Args:
-        name: a model type of the library, one of `TINY`.
+        name: a model type of the library, and after a slash the way to run it if it is not the
+            usual one: ``llama``, ``gemma2/static``.
 
     Returns:
         A function from a seed to a decoder, whose cache is the library's own.
@@ -26,26 +27,35 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     Raises:
         TargetError: an unknown name, or torch or transformers is not installed.
     """
-    if name not in TINY:
-        raise TargetError(
-            f"unknown Hugging Face model {name!r}; known are {', '.join(TINY)} (for a model of "
-            "your own, wrap it in cachecheck.engines.hugging_face.HuggingFaceDecoder)"
-        )
-    lacking = [needed for needed in ("torch", "transformers") if not _installed(needed)]
+    lacking = lacking_packages()
     if lacking:
         raise TargetError(
             f"hf:{name} needs {' and '.join(lacking)}, not installed here; "
             f"pip install {' '.join(lacking)}"
         )
+    # Seconds to import, and optional packages: only when a decoder is wanted.
+    from cachecheck.engines.tiny import causal_classes  # noqa: PLC0415
+    from cachecheck.engines.ways import WAYS  # noqa: PLC0415
+
+    architecture, slash, way = name.partition("/")
+    known = causal_classes()
+    if architecture not in known:
+        near = difflib.get_close_matches(architecture, known) or sorted(known)
+        raise TargetError(
+            f"unknown Hugging Face model type {architecture!r}; did you mean "
+            f"{', '.join(near[:3])}? (for a model of your own, wrap it in "
+            "cachecheck.engines.hugging_face.HuggingFaceDecoder)"
+        )
+    if slash and way not in WAYS:
+        raise TargetError(f"unknown way {way!r} to run {architecture}; known: {', '.join(WAYS)}")
 
     def make(seed: int) -> Decoder:
-        # Seconds to import, and optional packages: only when a decoder is wanted.
-        from cachecheck.engines.hugging_face import HuggingFaceDecoder  # noqa: PLC0415
-
-        return HuggingFaceDecoder(tiny_model(name, seed), threads=1)
+        return WAYS[way or "dynamic"].decoder(architecture, seed)
 
     return make
 
 
-def _installed(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None
+def lacking_packages() -> list[str]:
+    """What the Hugging Face adapter needs and is not installed."""
+    needed = ("torch", "transformers")
+    return [name for name in needed if importlib.util.find_spec(name) is None]

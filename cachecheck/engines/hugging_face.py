@@ -13,9 +13,8 @@ a call only, and only for a decoder made with ``threads``.
 from __future__ import annotations
 
 import contextlib
-import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,15 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
-from cachecheck.errors import TargetError
+from cachecheck.engines.held import Held
+from cachecheck.engines.looking import (
+    cache_argument,
+    learned_positions,
+    sliding_window,
+    tensors,
+    to_numpy,
+)
+from cachecheck.errors import Unsupported
 
 
 class HuggingFaceDecoder:
@@ -33,13 +40,14 @@ class HuggingFaceDecoder:
     (dropout would make rows random) and left on its device, in its precision.
 
     Args:
-        model: a ``transformers`` model with a decoder's forward pass; one for one batch row.
+        model: a ``transformers`` model with a decoder's forward pass.
         vocab_size: tokens are drawn below it; default: the model's own.
         max_length: positions the model can hold; default: the size of a table of learned
             positions, found by its name, else None. Rotary models have no such end.
         dtype: precision of the arithmetic; default: the parameters', but float32 for float64,
             because the library keeps norms, rotary angles and eager softmax in float32 then too.
-        make_cache: makes an empty cache; default: the library's ``DynamicCache`` for this model.
+        make_cache: makes an empty cache; default: the library's ``DynamicCache`` for this model,
+            or what a model that takes none makes for itself.
         atol: absolute difference the model promises, if less than its dtype (quantised weights or
             caches); default: its dtype decides.
         threads: torch threads of one call, put back afterwards; default: torch's setting. Give 1
@@ -50,6 +58,7 @@ class HuggingFaceDecoder:
     """
 
     mutates_cache = True  # the library's caches grow in place
+    even_batches = True  # pads stand in front of a prompt, and nowhere else
 
     def __init__(
         self,
@@ -63,53 +72,138 @@ class HuggingFaceDecoder:
         threads: int | None = None,
     ) -> None:
         self.model = model.eval()
-        self._cache_argument = _cache_argument(model)
+        self._cache_argument = cache_argument(model)
         self._text_config = model.config.get_text_config(decoder=True)
         self.vocab_size = int(vocab_size or self._text_config.vocab_size)
-        self.window = _window(self._text_config)
-        self.max_length = max_length or _learned_positions(model, self._text_config)
+        self.window = sliding_window(self._text_config)
+        self.max_length = max_length or learned_positions(model, self._text_config)
         self.dtype = dtype or ("float32" if model.dtype == torch.float64 else str(model.dtype))
         self.atol = atol
         self._threads = threads
-        self._make_cache = make_cache or self._dynamic_cache
+        self._make_cache = make_cache or self._default_cache
+        if "attention_mask" not in inspect.signature(model.forward).parameters:
+            self.new_batch_cache = self.extend_batch = None  # type: ignore[assignment,method-assign]
+            self.full_batch = self.reorder = None  # type: ignore[assignment,method-assign]
 
     def full(self, tokens: Any) -> NDArray[np.floating]:
         """(T,) integers -> (T, width): one pass, with no cache object in sight."""
-        return self._rows(self._forward(tokens, use_cache=False))
+        outputs = self._call(input_ids=self._ids(tokens)[None], use_cache=False)
+        rows: NDArray[np.floating] = _rows(outputs)[0]
+        return rows
 
-    def new_cache(self) -> Any:
+    def new_cache(self) -> Held:
         """An empty cache, of the kind the model makes for itself when given none."""
-        return self._make_cache()
+        return Held(self._make_cache())
 
-    def extend(self, tokens: Any, cache: Any) -> tuple[NDArray[np.floating], Any]:
+    def extend(self, tokens: Any, cache: Held) -> tuple[NDArray[np.floating], Held]:
         """(T,) new tokens -> rows (T, width) and the cache, which has grown in place."""
-        outputs = self._forward(tokens, use_cache=True, **{self._cache_argument: cache})
-        # The library answers under its newer name even when the argument has the older one.
-        name = "cache" if "cache" in outputs else "past_key_values"
-        return self._rows(outputs), outputs.get(name)
+        ids = self._ids(tokens)[None]
+        past = {} if cache.cache is None else {self._cache_argument: cache.cache}
+        outputs = self._call(input_ids=ids, use_cache=True, **past)
+        self._took_in(cache, outputs, ids.shape[1])
+        return _rows(outputs)[0], cache
 
-    def fork(self, cache: Any) -> Any:
+    def fork(self, cache: Held) -> Held:
         """An independent copy."""
-        return copy.deepcopy(cache)
+        return cache.copied()
 
-    def state(self, cache: Any) -> list[dict[str, NDArray[Any]]]:
-        """Per layer "key" and "value" (1, heads, S, width), and other tensors under their names.
+    def crop(self, cache: Held, length: int) -> Held:
+        """The cache rolled back to its first ``length`` tokens, by its own ``crop``."""
+        cache.cropped(length)
+        return cache
+
+    def reset(self, cache: Held) -> Held:
+        """The cache emptied, by its own ``reset``."""
+        cache.emptied()
+        return cache
+
+    def state(self, cache: Held) -> list[dict[str, NDArray[Any]]]:
+        """Per layer "key" and "value" (B, heads, S, width), and other tensors under their names.
 
         A layer that has seen no token holds nothing: an empty mapping.
         """
-        return [dict(_tensors(layer)) for layer in cache.layers]
+        return [dict(tensors(layer)) for layer in cache.layers()]
 
-    def _forward(self, tokens: Any, **arguments: Any) -> Any:
-        ids = torch.as_tensor(np.asarray(tokens, np.int64), device=self.model.device)
+    def new_batch_cache(self, n: int) -> Held:
+        """An empty cache for ``n`` sequences."""
+        return Held(self._make_cache(), mask=torch.zeros((n, 0), dtype=torch.int64))
+
+    def extend_batch(
+        self, arrays: Sequence[Any], cache: Held
+    ) -> tuple[list[NDArray[np.floating]], Held]:
+        """New tokens of each sequence, padded on the left -> their rows, and the cache.
+
+        Mask and positions are what the library's ``generate`` passes for a padded prompt, and for
+        the pieces of one that it takes in chunks.
+        """
+        ids, mask = cache.columns(arrays, self._pad)
+        columns = ids.shape[1]
+        outputs = self._call(**self._batch_inputs(ids, mask, cache, use_cache=True))
+        self._took_in(cache, outputs, columns)
+        cache.mask = mask
+        return _unpadded(_rows(outputs), arrays), cache
+
+    def full_batch(self, arrays: Sequence[Any]) -> list[NDArray[np.floating]]:
+        """Whole sequences, padded on the left -> their rows, with no cache involved."""
+        ids, mask = Held(None).columns(arrays, self._pad)
+        outputs = self._call(**self._batch_inputs(ids, mask, Held(None), use_cache=False))
+        return _unpadded(_rows(outputs), arrays)
+
+    def reorder(self, cache: Held, rows: Sequence[int]) -> Held:
+        """The batch with these rows, in this order, by the cache's own ``reorder_cache``."""
+        cache.reordered(rows)
+        return cache
+
+    @property
+    def _pad(self) -> int:
+        return int(getattr(self._text_config, "pad_token_id", None) or 0)
+
+    def _ids(self, tokens: Any) -> torch.Tensor:
+        return torch.as_tensor(np.asarray(tokens, np.int64), device=self.model.device)
+
+    def _batch_inputs(
+        self, ids: torch.Tensor, mask: torch.Tensor, held: Held, *, use_cache: bool
+    ) -> dict[str, Any]:
+        device, columns = self.model.device, ids.shape[1]
+        ids, seen = ids.to(device), mask.to(device)
+        given: dict[str, Any] = {"attention_mask": seen, "use_cache": use_cache}
+        if "position_ids" in inspect.signature(self.model.forward).parameters:
+            positions = (seen.cumsum(-1) - 1).masked_fill(seen == 0, 0)
+            given["position_ids"] = positions[:, -columns:]
+        if held.cache is not None:
+            given[self._cache_argument] = held.cache
+        given["is_first_iteration"] = held.length == 0
+        prepared = dict(self.model.prepare_inputs_for_generation(ids, **given))
+        if "logits_to_keep" in prepared:
+            prepared["logits_to_keep"] = 0  # all rows: generate needs the last alone
+        return prepared
+
+    def _took_in(self, held: Held, outputs: Any, columns: int) -> None:
+        # The library answers under its newer name even when the argument has the older one.
+        name = "cache" if "cache" in outputs else self._cache_argument
+        held.cache = outputs.get(name)
+        if held.cache is None:
+            raise Unsupported(f"{type(self.model).__name__} returned no cache with use_cache=True")
+        held.length += columns
+
+    def _call(self, **arguments: Any) -> Any:
         with torch.inference_mode(), _threads(self._threads):
-            return self.model(input_ids=ids[None], **arguments)
+            return self.model(**arguments)
 
-    def _rows(self, outputs: Any) -> NDArray[np.floating]:
-        rows = outputs["logits"] if "logits" in outputs else outputs["last_hidden_state"]
-        return _to_numpy(rows[0])
-
-    def _dynamic_cache(self) -> Any:
+    def _default_cache(self) -> Any:
+        supports = getattr(self.model, "_supports_default_dynamic_cache", None)
+        if supports is not None and not supports():
+            return None
         return DynamicCache(config=self._text_config)
+
+
+def _rows(outputs: Any) -> NDArray[np.floating]:
+    rows = outputs["logits"] if "logits" in outputs else outputs["last_hidden_state"]
+    return to_numpy(rows)
+
+
+def _unpadded(rows: NDArray[Any], arrays: Sequence[Any]) -> list[NDArray[np.floating]]:
+    return [row[len(row) - len(array) :] for row, array in zip(rows, arrays, strict=True)]
 
 
 @contextlib.contextmanager
@@ -123,57 +217,3 @@ def _threads(number: int | None) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _cache_argument(model: Any) -> str:
-    """The name of the cache in ``model.forward``.
-
-    The library renamed ``past_key_values`` to ``cache`` within version 5 and warns at the old
-    name; models kept outside it still have that one. So we ask the model.
-    """
-    parameters = inspect.signature(model.forward).parameters
-    for name in ("cache", "past_key_values"):
-        if name in parameters:
-            return name
-    raise TargetError(
-        f"{type(model).__name__}.forward takes neither cache nor past_key_values; "
-        "expected a causal transformers model"
-    )
-
-
-def _window(config: Any) -> int | None:
-    """The sliding window, if a layer uses it: some configurations name one and turn it off."""
-    window = getattr(config, "sliding_window", None)
-    kinds = getattr(config, "layer_types", None)
-    used = getattr(config, "use_sliding_window", True) and (
-        kinds is None or "sliding_attention" in kinds
-    )
-    return int(window) if window and used else None
-
-
-def _learned_positions(model: Any, config: Any) -> int | None:
-    """How many positions a learned table holds; the tables are known by their names only."""
-    for path, module in model.named_modules():
-        name = path.rpartition(".")[2]
-        if isinstance(module, torch.nn.Embedding) and ("pos" in name or name == "wpe"):
-            return int(config.max_position_embeddings)
-    return None
-
-
-def _tensors(layer: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """What a layer of a cache holds; recurrent layers keep theirs in mappings by number."""
-    for name, value in vars(layer).items():
-        if name.startswith("_"):
-            continue
-        if isinstance(value, torch.Tensor):
-            yield {"keys": "key", "values": "value"}.get(name, name), _to_numpy(value)
-        elif isinstance(value, dict):
-            for key, part in value.items():
-                if isinstance(part, torch.Tensor):
-                    yield f"{name}.{key}", _to_numpy(part)
-
-
-def _to_numpy(tensor: Any) -> NDArray[Any]:
-    tensor = tensor.detach().cpu()
-    # numpy has no bfloat16; float32 holds each of its values exactly
-    return np.array((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy())

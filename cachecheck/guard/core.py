@@ -52,6 +52,7 @@ class Core:
         self._decoder = decoder
         self._width: int | None = None
         self.calls = 0  # of any of its functions
+        self.remembered: dict[object, Any] = {}  # what was measured, once for all laws
         self._live: list[Any] = []  # caches in use, kept only where the decoder keeps accounts
         self.vocab_size = int(decoder.vocab_size)
         self.capabilities = capabilities(decoder)
@@ -130,10 +131,14 @@ class Core:
     def probe(self) -> None:
         """One and two tokens by both paths: meets the adapter's plain mistakes before any law.
 
+        A decoder that has passed once is not asked again.
+
         Raises:
             DecoderError: an answer that is not rows and a cache, or that changes from one full
                 pass to the next.
         """
+        if "probed" in self.remembered:
+            return
         self.full([0])
         rows = self.full([0, 1])
         _, cache = self.extend([0], self.new_cache())
@@ -146,6 +151,7 @@ class Core:
                 "switch off dropout (eval mode) and other randomness, and keep nothing from call "
                 "to call outside the cache"
             )
+        self.remembered["probed"] = True
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[Self]:

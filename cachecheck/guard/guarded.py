@@ -14,7 +14,7 @@ from cachecheck.errors import DecoderError, DecoderRaisedError, TargetError, Uns
 from cachecheck.guard import answers
 from cachecheck.guard.answers import Rows
 from cachecheck.guard.core import Core
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 
 _SAME = 0.25
 """Share of the largest entry by which two tokens' rows may differ between two precisions."""

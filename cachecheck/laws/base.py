@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 from cachecheck.schedule import Case, Schedule
 from cachecheck.tolerance import shares
 from cachecheck.verdict import NOT_OFFERED, Finding, Violation

@@ -21,7 +21,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
         "padding",
         "companion",
         "a sequence's rows change with what else is in the batch: here a second sequence of other "
-        f"tokens, in calls of {_backwards(case)}",
+        f"tokens, in calls of {_companions(decoder, case)}",
     )
     findings = [
         comparison.of(got, due, decoder.bounds(due), position=start, call=call)
@@ -40,9 +40,9 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 
 def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
-    """The rows of each call; the companion's calls are as long as the case's last to first."""
-    others = _others(decoder, case)
-    backwards = _backwards(case)
+    """The rows of each call."""
+    others = [*_others(decoder, case), 0]  # even companions may be one longer
+    backwards = _companions(decoder, case)
     cache = decoder.new_batch_cache(2 if companion else 1)
     rows = []
     spans = zip(case.schedule.spans, backwards.spans, strict=True)
@@ -55,8 +55,17 @@ def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
     return rows
 
 
-def _backwards(case: Case) -> Schedule:
-    return Schedule.of(case.schedule.chunks[::-1])
+def _companions(decoder: Guarded, case: Case) -> Schedule:
+    """The companion's calls: as long as the case's own from last to first.
+
+    Where a batch goes on in step, only the first may be of another length: one token, or two.
+    """
+    chunks = case.schedule.chunks
+    if decoder.capabilities.even_batches:
+        most = decoder.capabilities.max_length
+        longer = chunks[0] == 1 and (most is None or len(case.tokens) < most)
+        return Schedule.of((2 if longer else 1, *chunks[1:]))
+    return Schedule.of(chunks[::-1])
 
 
 def _longer(decoder: Guarded, case: Case) -> list[int]:

@@ -7,7 +7,7 @@ import textwrap
 from rich.console import Console
 
 from cachecheck.laws import LAWS, Law
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 from cachecheck.report.terminal import print_plain
 
 _WIDTH = 96

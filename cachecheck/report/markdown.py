@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cachecheck.faults import FAULTS
 from cachecheck.laws import LAWS
-from cachecheck.protocol import CAPABILITIES
+from cachecheck.members import CAPABILITIES
 from cachecheck.reference.caches import CACHE_KINDS
 from cachecheck.reference.masks import WRONG_MASKS
 from cachecheck.report.faults import symptom
@@ -14,8 +14,9 @@ from cachecheck.report.laws import needs
 from cachecheck.schedule import NOTATION
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -40,14 +41,14 @@ def tables() -> dict[str, str]:
         for one in FAULTS.values()
     )
     return {
-        "faults": _table(("fault", "symptom", "mechanism", "law", "smallest schedule"), faults),
-        "laws": _table(
+        "faults": table(("fault", "symptom", "mechanism", "law", "smallest schedule"), faults),
+        "laws": table(
             ("law", "what must hold", "why", "what it does not claim", "needs", "implies"), laws
         ),
         "notation": f"```text\n{NOTATION}\n```",
-        "members": _table(("member", "meaning"), members),
-        "caches": _table(("target", "kind of cache"), caches),
-        "wrong masks": _table(("name", "what is wrong"), masks),
+        "members": table(("member", "meaning"), members),
+        "caches": table(("target", "kind of cache"), caches),
+        "wrong masks": table(("name", "what is wrong"), masks),
     }
 
 

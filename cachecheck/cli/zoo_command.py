@@ -1,0 +1,145 @@
+"""Run a zoo, print its matrix, write it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from cachecheck.engines import lacking_packages
+from cachecheck.engines.known_failures import Ledger, load_ledger
+from cachecheck.errors import InputError
+from cachecheck.files import write_whole
+from cachecheck.laws import LAWS
+from cachecheck.progress import watching
+from cachecheck.report.terminal import print_plain
+from cachecheck.report.zoo import markdown, print_matrix
+from cachecheck.zoo.matrix import Matrix, read_matrix
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for.
+
+    Attributes:
+        library: whose architectures.
+        only: of them; empty for all, as are the next two.
+        ways: to run them.
+        laws: to put them under.
+        workers: architectures at a time, or ``auto``.
+        examples: cases for each law and way.
+        seed: of the cases.
+        seconds: for one architecture.
+        memory: bytes of address space of one process, or None.
+        out: folder for the matrix.
+        again: print and write from the file that is there.
+    """
+
+    library: str
+    only: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()
+    laws: tuple[str, ...] = ()
+    workers: str = "auto"
+    examples: int = 4
+    seed: int = 0
+    seconds: float = 180.0
+    memory: int | None = None
+    out: Path = Path("zoo")
+    again: bool = False
+
+
+def run(request: Request, console: Console) -> int:
+    """Run what is asked for; return the exit code.
+
+    Raises:
+        InputError: an unknown name, a missing package, or a folder that cannot be written.
+    """
+    ledger = load_ledger(request.library)
+    if request.again:
+        return _told(read_matrix(request.out / f"{request.library}.json"), ledger, request, console)
+    lacking = lacking_packages()
+    if lacking:
+        raise InputError(f"zoo transformers needs {' and '.join(lacking)}, not installed here")
+    matrix, interrupted = _run(request, ledger, console)
+    matrix.write(request.out)
+    code = _told(matrix, ledger, request, console)
+    if interrupted:
+        print_plain(console, f"interrupted: {len(matrix.architectures)} architectures were done")
+        return INTERRUPTED
+    return code
+
+
+def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bool]:
+    # Seconds to import, and optional packages.
+    from cachecheck.engines.tiny import causal_classes
+    from cachecheck.engines.ways import WAYS
+    from cachecheck.report.terminal import versions
+    from cachecheck.zoo import running
+    from cachecheck.zoo.worker import Job
+
+    every = sorted(causal_classes())
+    chosen = _chosen("architecture", request.only, every)
+    ways, laws = _chosen("way", request.ways, WAYS), _chosen("law", request.laws, LAWS)
+    amount = (request.examples, request.seed, request.memory)
+    jobs = [Job(name, ways, laws, *amount, ledger.quarantined(name)) for name in chosen]
+    asked = f"seed {request.seed}, {request.examples} cases for each law and way"
+    numbers = {**versions(), **running.versions_of("torch", request.library)}
+    whole = not (request.only or request.ways or request.laws)
+    matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole)
+    print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
+    begun, workers, now = time.monotonic(), _workers(request.workers), {"last": "starting"}
+
+    def done(architecture: str, cells: list[running.Cell]) -> None:
+        now["last"] = architecture
+        matrix.cells += cells
+
+    def watch() -> tuple[float, str, str]:
+        failed = len(matrix.unknown())
+        return len(matrix.architectures), now["last"], f"{failed} failures"
+
+    interrupted = False
+    try:
+        with watching(watch, total=len(jobs)):
+            running.run(jobs, workers, request.seconds, done)
+    except KeyboardInterrupt:
+        interrupted, matrix.whole = True, False
+    matrix.cells = list(running.in_order(matrix.cells, every))
+    matrix.seconds = time.monotonic() - begun
+    return matrix, interrupted
+
+
+def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> int:
+    """Print the matrix and write its page; the exit code."""
+    matrix = found.marked(ledger)
+    stale = matrix.stale(ledger)
+    print_matrix(console, matrix, stale, ledger.entries)
+    page = request.out / f"{request.library}.md"
+    try:
+        write_whole(page, markdown(matrix, ledger.entries))
+    except OSError as error:
+        raise InputError(f"cannot write {page}: {error.strerror}") from error
+    print_plain(console, f"written: {request.out}/{request.library}.json and .md")
+    if stale or matrix.unknown(("VIOLATED",)):
+        return 1
+    return 2 if matrix.unknown(("ERROR",)) or not matrix.built else 0
+
+
+def _chosen(kind: str, wanted: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+    return tuple(name for name in known if not wanted or name in wanted)
+
+
+def _workers(asked: str) -> int:
+    if asked.isdecimal():
+        return max(1, int(asked))
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,163 @@
+"""The matrix of a zoo: on the terminal one letter a cell, as Markdown in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.console import Console
+
+from cachecheck.engines.known_failures import Entry
+from cachecheck.report.markdown import table
+from cachecheck.report.terminal import print_plain
+from cachecheck.zoo.cells import NOT_BUILT, Cell
+from cachecheck.zoo.matrix import Matrix
+
+_LETTERS = {
+    "HOLDS": "+",
+    "VIOLATED": "V",
+    "ERROR": "E",
+    "INCONCLUSIVE": "?",
+    "UNSUPPORTED": "u",
+    NOT_BUILT: "-",
+}
+_LEGEND = "+ holds   V violated   E error   ? inconclusive   u unsupported   - not built or not run"
+_SHOWN = 40
+"""Cells that the ledger does not know, printed at most; the file has them all."""
+
+
+_KEY = (
+    "A cell shows what says most over all ways of running; behind VIOLATED and ERROR stand the "
+    "way, the smallest schedule and the entry of the ledger of known failures."
+)
+
+
+def print_matrix(
+    console: Console, matrix: Matrix, stale: Sequence[tuple[Entry, str]], entries: Sequence[Entry]
+) -> None:
+    """Architectures by laws, then what the letters stand for."""
+    for line in _letters(matrix):
+        print_plain(console, line)
+    print_plain(console, "")
+    for line in (*_known(matrix, entries), *_unknown(matrix), *_inconclusive(matrix)):
+        print_plain(console, line)
+    for name, reason in _not_built(matrix):
+        print_plain(console, f"NOT BUILT  {name}: {reason}")
+    for entry, architecture in stale:
+        print_plain(console, f"PASSES NOW  {architecture}: known failure {entry.id} "
+                    f"no longer shows; take it out of the ledger")  # fmt: skip
+    print_plain(console, "")
+    print_plain(console, summary(matrix))
+
+
+def summary(matrix: Matrix) -> str:
+    """One sentence of figures."""
+    counts = ", ".join(f"{count} {answer}" for answer, count in matrix.counts.items())
+    known = len([cell for cell in matrix.cells if cell.known])
+    return (
+        f"{len(matrix.built)} of {len(matrix.architectures)} architectures built and checked in "
+        f"{matrix.seconds / 60:.1f} minutes: {counts}. {known} cells are in the ledger of known "
+        f"failures, {len(matrix.unknown())} violations and errors are not."
+    )
+
+
+def _letters(matrix: Matrix) -> Iterator[str]:
+    width = max((len(name) for name in matrix.architectures), default=0)
+    tall = max((len(law) for law in matrix.laws), default=0)
+    for row in range(tall):
+        yield " " * (width + 2) + " ".join(law.rjust(tall)[row] for law in matrix.laws)
+    for name in matrix.architectures:
+        found = (matrix.at(name, law) for law in matrix.laws)
+        letters = " ".join("-" if cell is None else _LETTERS[cell.answer] for cell in found)
+        yield f"{name:{width}}  {letters}"
+    yield ""
+    yield _LEGEND
+
+
+def _known(matrix: Matrix, entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries:
+        cells = [cell for cell in matrix.cells if cell.known == entry.id]
+        if cells:
+            names = list(dict.fromkeys(cell.architecture for cell in cells))
+            yield f"KNOWN  {entry.id} ({entry.judgement or entry.kind}): {entry.seen}"
+            yield f"       {len(cells)} cells of {_some(names)}"
+
+
+def _unknown(matrix: Matrix) -> Iterator[str]:
+    cells = matrix.unknown()
+    for cell in cells[:_SHOWN]:
+        yield f"{cell.answer}  {_place(cell)}  {_what(cell)}"
+    if len(cells) > _SHOWN:
+        yield f"... and {len(cells) - _SHOWN} more; the file has them all"
+
+
+def _inconclusive(matrix: Matrix) -> Iterator[str]:
+    cells = matrix.unknown(("INCONCLUSIVE",))
+    key = sorted(cells, key=lambda cell: cell.architecture)
+    for name, group in groupby(key, key=lambda cell: cell.architecture):
+        some = list(group)
+        laws = ", ".join(dict.fromkeys(f"{cell.law} ({cell.way})" for cell in some))
+        yield f"INCONCLUSIVE  {name}: {laws}: {some[0].reason}"
+
+
+def _not_built(matrix: Matrix) -> Iterator[tuple[str, str]]:
+    built = set(matrix.built)
+    for name in matrix.architectures:
+        if name not in built:
+            reason = next(cell.reason for cell in matrix.cells if cell.architecture == name)
+            yield name, reason
+
+
+def _place(cell: Cell) -> str:
+    return f"hf:{cell.architecture}/{cell.way} {cell.law}"
+
+
+def _what(cell: Cell) -> str:
+    parts = [] if cell.schedule is None else [f"schedule {cell.schedule}"]
+    if cell.difference is not None and cell.answer == "VIOLATED":
+        parts.append(f"difference {cell.difference:.1e}, tolerance {cell.tolerance or 0:.1e}")
+    return "; ".join([*parts, cell.reason])
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def markdown(matrix: Matrix, entries: Sequence[Entry]) -> str:
+    """The whole matrix as a page."""
+    versions = ", ".join(f"{name} {number}" for name, number in matrix.versions.items())
+    head = ["architecture", *matrix.laws]
+    rows = [
+        [name, *(_word(matrix.at(name, law)) for law in matrix.laws)]
+        for name in matrix.architectures
+        if name in set(matrix.built)
+    ]
+    found = ([entry.id, entry.judgement, entry.seen, _link(entry)] for entry in entries)
+    parts = [
+        f"# {matrix.library}: architectures by laws",
+        f"{matrix.asked}. {versions}.",
+        summary(matrix),
+        _KEY,
+        table(head, rows),
+        "## Known failures",
+        table(["entry", "judgement", "what was seen", "finding"], list(found)),
+        "## Inconclusive",
+        "\n".join(f"- {line}" for line in _inconclusive(matrix)) or "None.",
+        "## Not built",
+        "\n".join(f"- {name}: {reason}" for name, reason in _not_built(matrix)) or "None.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _word(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    if cell.answer not in ("VIOLATED", "ERROR"):
+        return {"HOLDS": "holds", "UNSUPPORTED": "-", "INCONCLUSIVE": "?"}.get(cell.answer, "")
+    schedule = f" `{cell.schedule}`" if cell.schedule else ""
+    return f"{cell.answer} {cell.way}{schedule} {cell.known}".strip()
+
+
+def _link(entry: Entry) -> str:
+    return f"[{entry.finding}](../findings/{entry.finding}/finding.md)" if entry.finding else ""

@@ -1,0 +1,1 @@
+"""Every architecture of somebody else's library through every law: one matrix."""

@@ -1,0 +1,148 @@
+"""What a run over the zoo found, as a whole: marked by the ledger, written and read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cachecheck.engines.known_failures import Entry, Ledger
+from cachecheck.errors import InputError
+from cachecheck.files import write_whole
+from cachecheck.zoo.cells import ANSWERS, NOT_BUILT, Cell, worst
+
+FORMAT = 1
+_FAILED = ("VIOLATED", "ERROR")
+
+
+@dataclass
+class Matrix:
+    """Everything that a run found.
+
+    Attributes:
+        library: whose architectures these are.
+        versions: of what took part.
+        laws: ids, in order.
+        cells: one for each architecture, way and law, in the library's order.
+        seconds: of the whole run.
+        asked: what was asked for, in words.
+        whole: whether nothing was left out: no architecture, way or law, and no interruption.
+    """
+
+    library: str
+    versions: Mapping[str, str]
+    laws: tuple[str, ...]
+    cells: list[Cell] = field(default_factory=list)
+    seconds: float = 0.0
+    asked: str = ""
+    whole: bool = True
+
+    @property
+    def architectures(self) -> list[str]:
+        """Every architecture with a cell, in order."""
+        return list(dict.fromkeys(cell.architecture for cell in self.cells))
+
+    @property
+    def built(self) -> list[str]:
+        """The architectures with a verdict other than NOT BUILT."""
+        there = {cell.architecture for cell in self.cells if cell.answer != NOT_BUILT}
+        return [name for name in self.architectures if name in there]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cells by answer."""
+        found = Counter(cell.answer for cell in self.cells)
+        return {answer: found[answer] for answer in ANSWERS if found[answer]}
+
+    def at(self, architecture: str, law: str) -> Cell | None:
+        """The cell that says most about an architecture under a law, over all ways."""
+        here = (c for c in self.cells if (c.architecture, c.law) == (architecture, law))
+        return worst(here)
+
+    def marked(self, ledger: Ledger) -> Matrix:
+        """The same, where each cell that the ledger explains names its entry."""
+        cells = []
+        for cell in self.cells:
+            entry = ledger.explaining((cell.architecture, cell.way, cell.law, cell.answer))
+            cells.append(cell if entry is None else cell.marked(entry.id))
+        return replace(self, cells=cells)
+
+    def unknown(self, answers: Sequence[str] = _FAILED) -> list[Cell]:
+        """Cells with one of these answers that no entry of the ledger explains."""
+        return [cell for cell in self.cells if cell.answer in answers and not cell.known]
+
+    def stale(self, ledger: Ledger) -> list[tuple[Entry, str]]:
+        """Entries of the ledger that pass now; only a whole run can tell."""
+        if not self.whole:
+            return []
+        ran = [(c.architecture, c.way, c.law, c.answer) for c in self.cells]
+        return ledger.stale(ran)
+
+    def write(self, folder: Path) -> Path:
+        """Write ``LIBRARY.json``, one cell a line, whole or not at all.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        file = folder / f"{self.library}.json"
+        head = {
+            "format": FORMAT,
+            "library": self.library,
+            "versions": dict(self.versions),
+            "asked": self.asked,
+            "whole": self.whole,
+            "seconds": round(self.seconds, 1),
+            "laws": list(self.laws),
+        }
+        lines = [json.dumps(_short(cell.to_json())) for cell in self.cells]
+        body = ",\n".join(lines)
+        text = json.dumps(head, indent=1)[:-2] + f',\n "cells": [\n{body}\n ]\n}}\n'
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(file, text)
+        except OSError as error:
+            raise InputError(f"cannot write {file}: {error.strerror}") from error
+        return file
+
+
+def read_matrix(file: Path) -> Matrix:
+    """A matrix that `Matrix.write` wrote.
+
+    Raises:
+        InputError: it is not there, or something else.
+    """
+    try:
+        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise InputError(f"{file} has format {data['format']}; expected {FORMAT}")
+        return Matrix(
+            data["library"],
+            data["versions"],
+            tuple(data["laws"]),
+            [Cell.from_json(cell) for cell in data["cells"]],
+            data["seconds"],
+            data["asked"],
+            data["whole"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is no matrix of a zoo: {error}") from error
+
+
+def _short(cell: dict[str, Any]) -> dict[str, Any]:
+    """Without digits and words that nobody reads: 5,000 cells are many."""
+    kept = dict(cell)
+    if cell["answer"] != "INCONCLUSIVE":
+        kept.pop("margin", None)
+    if cell["answer"] in ("HOLDS", "UNSUPPORTED") and len(cell.get("reason", "")) > _WORDS:
+        kept["reason"] = cell["reason"][:_WORDS].rstrip() + " ..."
+    for name in ("difference", "tolerance"):
+        if isinstance(kept.get(name), float):
+            kept[name] = float(f"{kept[name]:.3g}")
+    return kept
+
+
+_WORDS = 160
+"""Characters of a refusal that are kept; an error is kept whole."""
