@@ -193,6 +193,8 @@ def page() -> str:
     alarms = load("false_alarms.json")
     versions = load("hugging_face.json")["versions"]
     kills, peers = other("kill_tables.py"), other("peers_table.py")
+    found = other("findings.py")
+    old = other("../benchmarks/history/table.py")["table"](load("history.json"))
     missed = ", ".join(
         f"`{name}` ({share:.0%})"
         for name, share in peers["missed_by_ours"](peers["load"]()).items()
@@ -300,6 +302,24 @@ numbers a chunk's rows from 0 patched in from outside.
 
 {engines()}
 
+## The zoo
+
+`cachecheck zoo transformers --out evidence/zoo`. {found["zoo_summary"]()} The whole matrix, with
+every refusal and reason: [zoo/transformers.md](zoo/transformers.md).
+
+## Findings in current releases
+
+Each has a page with the verdict, the smallest case, the suspected cause and how it was judged, and
+`reproduction.py`, which does not use cachecheck and exits 1 while it shows.
+
+{found["findings_table"]()}
+
+## Old bugs found again
+
+`python -m benchmarks.history`: an environment with a wrong and one with a right release for each
+fault, 200 cases asked for. Seconds are of the search with its shrinking.
+
+{old}
 ## Start-up
 
 `python -m benchmarks.startup`: 20 runs each, in turn.

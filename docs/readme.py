@@ -29,6 +29,8 @@ def with_measured(text: str) -> str:
         "peers": ("peers_table.py", "peers_table"),
         "peers headline": ("peers_table.py", "headline"),
         "kills": ("kill_tables.py", "summary"),
+        "findings": ("findings.py", "readme_table"),
+        "zoo": ("findings.py", "zoo_summary"),
     }
     for name, (module, function) in measured.items():
         made = runpy.run_path(str(ROOT / "docs" / module))[function]()

@@ -18,7 +18,7 @@ from cachecheck.laws import LAWS
 from cachecheck.progress import watching
 from cachecheck.report.terminal import print_plain
 from cachecheck.report.zoo import markdown, print_matrix
-from cachecheck.zoo.matrix import Matrix, read_matrix
+from cachecheck.zoo.matrix import Matrix, marked, read_matrix
 
 INTERRUPTED = 130
 
@@ -97,7 +97,7 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
 
     def done(architecture: str, cells: list[running.Cell]) -> None:
         now["last"] = architecture
-        matrix.cells += cells
+        matrix.cells += marked(cells, ledger)
 
     def watch() -> tuple[float, str, str]:
         failed = len(matrix.unknown())

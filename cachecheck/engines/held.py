@@ -81,7 +81,7 @@ class Held:
             with torch.inference_mode():  # as the buffers were made
                 self.cache.crop(length - self.length)
         except (RuntimeError, ValueError) as error:  # how its layers refuse
-            raise Unsupported(_one_line(error)) from error
+            raise Unsupported(first_line(error)) from error
         self.length = length
 
     def emptied(self) -> None:
@@ -103,5 +103,6 @@ def _method(cache: Any, name: str) -> Any:
     return method
 
 
-def _one_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What the library says, shortened to its first line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
-from cachecheck.engines.held import Held
+from cachecheck.engines.held import Held, first_line
 from cachecheck.engines.looking import (
     cache_argument,
     learned_positions,
@@ -81,7 +81,9 @@ class HuggingFaceDecoder:
         self.atol = atol
         self._threads = threads
         self._make_cache = make_cache or self._default_cache
-        if "attention_mask" not in inspect.signature(model.forward).parameters:
+        takes = inspect.signature(model.forward).parameters
+        # XLNet's cache has no room for which columns are pads; it is known by its target mapping.
+        if "attention_mask" not in takes or "target_mapping" in takes:
             self.new_batch_cache = self.extend_batch = None  # type: ignore[assignment,method-assign]
             self.full_batch = self.reorder = None  # type: ignore[assignment,method-assign]
 
@@ -172,8 +174,13 @@ class HuggingFaceDecoder:
             given["position_ids"] = positions[:, -columns:]
         if held.cache is not None:
             given[self._cache_argument] = held.cache
+        plain = {"input_ids": ids, **given}
+        if getattr(self._text_config, "num_codebooks", None):
+            return plain  # generate shifts the codes of a prompt against each other
         given["is_first_iteration"] = held.length == 0
         prepared = dict(self.model.prepare_inputs_for_generation(ids, **given))
+        if not torch.equal(prepared.get("input_ids", ids), ids):
+            return plain  # other tokens than were given: what generate adds for itself
         if "logits_to_keep" in prepared:
             prepared["logits_to_keep"] = 0  # all rows: generate needs the last alone
         return prepared
@@ -187,8 +194,13 @@ class HuggingFaceDecoder:
         held.length += columns
 
     def _call(self, **arguments: Any) -> Any:
-        with torch.inference_mode(), _threads(self._threads):
-            return self.model(**arguments)
+        try:
+            with torch.inference_mode(), _threads(self._threads):
+                return self.model(**arguments)
+        except (AssertionError, NotImplementedError, ValueError) as error:
+            if "support" in str(error):  # a refusal, in the library's own words
+                raise Unsupported(first_line(error)) from error
+            raise
 
     def _default_cache(self) -> Any:
         supports = getattr(self.model, "_supports_default_dynamic_cache", None)

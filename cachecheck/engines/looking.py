@@ -48,7 +48,7 @@ def learned_positions(model: Any, config: Any) -> int | None:
         name = path.rpartition(".")[2]
         if not isinstance(module, torch.nn.Embedding) or not ("pos" in name or name == "wpe"):
             continue
-        most = int(config.max_position_embeddings)
+        most = int(getattr(config, "max_position_embeddings", module.num_embeddings))
         if module.num_embeddings >= most:
             return most if module.padding_idx is None else most - module.padding_idx - 1
     return None

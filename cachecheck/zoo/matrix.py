@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,11 +64,7 @@ class Matrix:
 
     def marked(self, ledger: Ledger) -> Matrix:
         """The same, where each cell that the ledger explains names its entry."""
-        cells = []
-        for cell in self.cells:
-            entry = ledger.explaining((cell.architecture, cell.way, cell.law, cell.answer))
-            cells.append(cell if entry is None else cell.marked(entry.id))
-        return replace(self, cells=cells)
+        return replace(self, cells=marked(self.cells, ledger))
 
     def unknown(self, answers: Sequence[str] = _FAILED) -> list[Cell]:
         """Cells with one of these answers that no entry of the ledger explains."""
@@ -106,6 +102,15 @@ class Matrix:
         except OSError as error:
             raise InputError(f"cannot write {file}: {error.strerror}") from error
         return file
+
+
+def marked(cells: Iterable[Cell], ledger: Ledger) -> list[Cell]:
+    """The cells, each with the entry of the ledger that explains it, or none."""
+    found = []
+    for cell in cells:
+        entry = ledger.explaining((cell.architecture, cell.way, cell.law, cell.answer))
+        found.append(cell.marked("" if entry is None else entry.id))
+    return found
 
 
 def read_matrix(file: Path) -> Matrix:

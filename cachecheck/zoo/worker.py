@@ -138,7 +138,9 @@ def _target(architecture: str, way: Way) -> tuple[Target | None, Cell | None]:
     except Unsupported as refusal:
         return None, replace(cell, answer="UNSUPPORTED", reason=str(refusal))
     except Exception as error:  # noqa: BLE001 - whatever the library raises is the reason
-        said = " ".join(str(error).split())
+        cause = error.__cause__
+        said = str(error) if cause is None else f"{type(cause).__name__}: {cause}"
+        said = " ".join(said.split())
         refused = isinstance(error, TargetError) and error.__cause__ is None  # by the adapter
         if refused or way.id != "dynamic":
             return None, replace(cell, answer="UNSUPPORTED", reason=said)

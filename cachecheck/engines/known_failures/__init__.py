@@ -16,7 +16,7 @@ from typing import Any
 from cachecheck.errors import InputError
 
 TOLERATED, QUARANTINED = "tolerated", "quarantined"
-JUDGEMENTS = ("bug", "documented limit", "open question")
+JUDGEMENTS = ("bug", "documented limit")
 _FIELDS = ("id", "kind", "architectures", "ways", "laws", "answers", "seen", "versions")
 _OPTIONAL = ("finding", "judgement", "report")
 

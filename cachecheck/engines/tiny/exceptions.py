@@ -73,6 +73,17 @@ EXCEPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "deepseek_v2": _MLA,
         "deepseek_v3": _MLA,
         "deepseek_v32": _MLA,
+        "deepseek_v4": {
+            "compress_rates": {"compressed_sparse_attention": 2, "heavily_compressed_attention": 4}
+        },
+        "dory": {
+            "n_input_layers": 1,
+            "n_recurrent_layers": 2,
+            "n_output_layers": 1,
+            "num_hidden_layers": 4,
+            "layer_types": ["sliding_attention"] * 2 + ["full_attention"] * 2,
+            "ngpt_alpha_init": 0.5,  # else attention hardly shows
+        },
         "dots1": {"n_shared_experts": 1},
         "dots3_note": {"text_config": _DOTS3},
         "dots3_note_text": _DOTS3,
@@ -104,13 +115,15 @@ EXCEPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "modernbert-decoder": {**_ENDS_BEYOND, "sep_token_id": 32, "cls_token_id": 32},
         "musicgen": {"num_codebooks": 1},  # several are given as as many sequences
         "musicgen_melody": {"num_codebooks": 1},
-        "prophetnet": _PADDING_BEYOND,
+        # a table of N positions holds N - 2 tokens
+        "prophetnet": {"pad_token_id": 0, "max_position_embeddings": 66},
         "qwen4_exp_text": _QWEN4,
         "qwen4_exp": _QWEN4,
         "recurrent_gemma": {"block_types": ["recurrent", "attention"]},
         "reformer": {
             **_PADDING_BEYOND,
             "axial_pos_embds": False,
+            "hash_seed": 0,  # else every call hashes anew, at random
             "attn_layers": ["local", "lsh"],
             "local_attn_chunk_length": 4,
             "lsh_attn_chunk_length": 4,
@@ -132,3 +145,10 @@ EXCEPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 """Model type, as the library spells it -> fields of its configuration."""
+
+NOT_CAUSAL: Mapping[str, str] = MappingProxyType(
+    {
+        "cpmant": "sees the whole prompt both ways, and takes it again with each call",
+    }
+)
+"""Model type -> why it is no decoder that rows and caches could be asked of."""

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cachecheck.engines.tiny.exceptions import EXCEPTIONS, UNSET
+from cachecheck.engines.tiny.exceptions import EXCEPTIONS, NOT_CAUSAL, UNSET
 from cachecheck.engines.tiny.sizes import SIZES, WIDTH
 
 _KINDS = 6
@@ -25,9 +25,15 @@ def causal_classes() -> dict[str, str]:
 
 
 def tiny_config(name: str) -> Any:
-    """The configuration of a tiny model of this type, as its causal class takes it."""
+    """The configuration of a tiny model of this type, as its causal class takes it.
+
+    Raises:
+        ValueError: it is no causal decoder, or the library refuses the sizes.
+    """
     from transformers import CONFIG_MAPPING  # noqa: PLC0415 - seconds to import, and optional
 
+    if name in NOT_CAUSAL:
+        raise ValueError(f"{name} {NOT_CAUSAL[name]}")
     model_class = _model_class(name)
     # A type with parts (text, image) may have a causal class for its text alone.
     own = getattr(model_class, "config_class", None) or CONFIG_MAPPING[name]

@@ -86,6 +86,9 @@ SIZES: Mapping[str, Any] = MappingProxyType(
         **_each("time_step_rank mamba_dt_rank mamba_n_heads n_mamba_heads mamba_num_heads", 4),
         **_each("mamba_d_head mamba_head_dim", 16),
         **_each("mamba_n_groups n_groups mamba_ngroups", 1),
+        # Steps of order one: states move rows, and a limit on steps is in force.
+        "time_step_min": 0.1,
+        "time_step_max": 1.0,
         **_each("mamba_chunk_size chunk_size", 4),
         # Parts that bring other inputs than tokens: built, since the class asks for them; not used.
         **_each("image_size", 16),

@@ -1,6 +1,5 @@
 """Bamba counts a call's positions from 0 whatever the cache holds. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """DeepSeek V4's cache says that it can be cropped, and keeps what was cropped. Exits 1 while so."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

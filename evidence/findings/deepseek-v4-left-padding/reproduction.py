@@ -1,6 +1,5 @@
 """DeepSeek V4 compresses left pads together with tokens. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """Eager attention in float64 gives NaN for a padded row. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """GIT without an image shifts the mask of a cached call. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """GPT-Neo with a static cache gives other logits than with a growing one. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

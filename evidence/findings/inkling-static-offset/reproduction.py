@@ -1,6 +1,5 @@
 """Inkling over a static cache counts each call's queries as its successors. Exits 1 while so."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """Mamba-1 layers forget their state when a call has two tokens. Exits 1 while they do."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """MiniMax's cache forgets its linear layers in reset and in beam search. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

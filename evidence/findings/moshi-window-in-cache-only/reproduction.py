@@ -1,6 +1,5 @@
 """Moshi's full pass has no sliding window, its cache has one. Exits 1 while they differ."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

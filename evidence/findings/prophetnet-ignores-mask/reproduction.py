@@ -1,6 +1,5 @@
 """ProphetNet ignores the attention mask of a call onto a cache. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """ProphetNet gives tokens the position biases of other tokens. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """generate gives RoBERTa other positions than its forward pass counts. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

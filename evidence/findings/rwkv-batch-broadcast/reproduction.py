@@ -1,6 +1,5 @@
 """RWKV mixes the rows of a batch that it is given one token each of. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """A recording cache past its window rolls back twice, and loses keys. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """A causal_lower_right of another size than the call is used all the same. Exits 1 while it is."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

@@ -1,6 +1,5 @@
 """Uncompiled flex_attention looks at all keys, whatever blocks are named. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 import warnings
 

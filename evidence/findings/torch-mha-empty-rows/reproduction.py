@@ -1,6 +1,5 @@
 """A row that sees no key: NaN or not, by the path MultiheadAttention takes. Exits 1 while it is."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

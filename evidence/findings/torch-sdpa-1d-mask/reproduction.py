@@ -1,6 +1,5 @@
 """A mask of shape (S,) broadcasts under MATH and is an IndexError by default. Exits 1 so long."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

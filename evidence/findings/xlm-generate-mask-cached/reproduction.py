@@ -1,6 +1,5 @@
 """XLM's generate caches the mask token in place of what it generated. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

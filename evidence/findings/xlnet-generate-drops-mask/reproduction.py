@@ -1,6 +1,5 @@
 """XLNet's generate lets tokens attend to the pads in front. Exits 1 while it does."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

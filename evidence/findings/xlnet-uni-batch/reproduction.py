@@ -1,6 +1,5 @@
 """XLNet with attn_type "uni" takes no mask for two sequences. Exits 1 while it does not."""
 
-# ruff: noqa: INP001, T201
 import sys
 
 import torch

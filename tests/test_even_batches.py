@@ -1,0 +1,93 @@
+"""Batches whose rows grow alike after the first call: drawn so, checked so, and refused otherwise.
+
+Run alone: python -m pytest tests/test_even_batches.py
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cachecheck.cases import Effort
+from cachecheck.errors import TargetError, Unsupported
+from cachecheck.guard import Guarded
+from cachecheck.laws import LAWS
+from cachecheck.programs import Room, draw_program
+from cachecheck.reference.caches.batched import BatchedDecoder, batched
+from cachecheck.schedule import Append, Ledger
+from cachecheck.search import search
+from cachecheck.target import as_target
+from cachecheck.verdict import Answer
+
+BATCHES = frozenset({"fork", "split", "reorder", "release", "batch"})
+
+
+@given(st.integers(0, 2**64), st.integers(2, 24))
+def test_programs_for_even_batches_are_ragged_in_first_calls_alone(seed: int, most: int) -> None:
+    room = Room(most, single=False, even=True)
+    schedule = draw_program(random.Random(seed), BATCHES, room)  # noqa: S311
+    ledger = Ledger()
+    for step in schedule.steps:
+        if isinstance(step, Append):
+            if ledger.live[step.branch].length:
+                assert len(set(step.sizes)) == 1
+            ledger.apply(step, (0,) * sum(step.sizes))
+        else:
+            ledger.apply(step)
+    assert schedule.longest <= most
+
+
+def test_first_calls_are_ragged_often() -> None:
+    room = Room(24, single=False, even=True)
+    drawn = [draw_program(random.Random(seed), BATCHES, room) for seed in range(100)]  # noqa: S311
+    firsts = [next(s for s in one.steps if isinstance(s, Append)) for one in drawn]
+    assert sum(len(set(first.sizes)) > 1 for first in firsts) > 50
+
+
+class Even:
+    """The batched reference decoder, with pads in front of a prompt and nowhere else."""
+
+    even_batches = True
+
+    def __init__(self, seed: int) -> None:
+        self._decoder: BatchedDecoder = batched(seed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._decoder, name)
+
+    def extend_batch(self, arrays: Sequence[Any], cache: Any) -> Any:
+        if cache.lengths.any() and len({len(array) for array in arrays}) > 1:
+            raise Unsupported("pads between tokens")
+        return self._decoder.extend_batch(arrays, cache)
+
+
+@pytest.mark.parametrize("law", ["padding", "batch", "reorder"])
+def test_a_decoder_that_refuses_uneven_calls_is_checked_without_refusals(law: str) -> None:
+    verdict, _ = search(LAWS[law], as_target(Even, "even"), Effort(examples=25))
+    assert verdict.answer is Answer.HOLDS
+    assert "refused" not in verdict.message
+
+
+def test_a_fault_in_the_padding_of_even_batches_is_found() -> None:
+    class Wrong(Even):
+        def extend_batch(self, arrays: Sequence[Any], cache: Any) -> Any:
+            rows, after = super().extend_batch(arrays, cache)
+            uneven = len({len(array) for array in arrays}) > 1
+            return [row + 0.1 * uneven for row in rows], after
+
+    for law in ("padding", "batch"):
+        verdict, _ = search(LAWS[law], as_target(Wrong, "wrong"), Effort(examples=25))
+        assert verdict.answer is Answer.VIOLATED
+
+
+def test_the_declaration_is_a_flag() -> None:
+    class Wrong(Even):
+        even_batches = "yes"  # type: ignore[assignment]
+
+    with pytest.raises(TargetError, match="even_batches must be True or False; got 'yes'"):
+        Guarded(Wrong(0))
