@@ -55,7 +55,7 @@ def read(path: Path) -> Finding:
     title = text.splitlines()[0].removeprefix("# ")
     parts = dict(
         re.findall(
-            r"^\*\*([A-Z][a-z ]+)\.\*\* (.*?)(?=\n\n\*\*|\Z)", text, re.MULTILINE | re.DOTALL
+            r"^\*\*([A-Z][a-z ]+)\.?\*\* (.*?)(?=\n\n\*\*|\Z)", text, re.MULTILINE | re.DOTALL
         )
     )
     return Finding(
