@@ -28,7 +28,7 @@ class RowsFromZero(HuggingFaceDecoder):
 
     def extend(self, tokens: Any, cache: Any) -> tuple[Any, Any]:
         """As the sound decoder's, under the wrong mask."""
-        new, past = len(tokens), cache.get_seq_length()
+        new, past = len(tokens), cache.length
         mask = torch.ones(1, 1, new, past + new, dtype=torch.bool).tril()  # right: .tril(past)
         modeling = sys.modules[type(self.model).__module__]  # where the model looks the name up
         with mock.patch.object(modeling, "create_causal_mask", return_value=mask):

@@ -180,5 +180,5 @@ def test_a_model_in_training_mode_is_put_into_eval_mode() -> None:
 
 def test_a_model_without_a_cache_is_refused() -> None:
     config = transformers.AutoConfig.for_model("openai-gpt", n_embd=8, n_head=2, vocab_size=9)
-    with pytest.raises(TargetError, match="neither cache nor past_key_values"):
+    with pytest.raises(TargetError, match="forward takes no cache"):
         HuggingFaceDecoder(transformers.AutoModelForCausalLM.from_config(config))

@@ -9,8 +9,11 @@ import dataclasses
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="tiny models need torch: the transformers extra")
-transformers = pytest.importorskip("transformers", reason="tiny models need transformers")
+pytest.importorskip("torch", reason="tiny models need torch: the transformers extra")
+pytest.importorskip("transformers", reason="tiny models need transformers")
+
+import torch
+import transformers
 
 from cachecheck.engines import transformers_factory
 from cachecheck.engines.tiny import (

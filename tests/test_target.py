@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
 import sys
 from collections.abc import Iterator
@@ -180,7 +181,11 @@ NOT_THERE: dict[str, str] = {
     "mine.py:number": "int lacks vocab_size and full and new_cache and extend; a decoder has",
     "mine.py:fails": "mine.py:fails(1) raised OSError: no weights (mine.py:",
     "mine.py:exits": "mine.py:exits() raised SystemExit: no licence (mine.py:",
-    "hf:nothing": "unknown Hugging Face model 'nothing'; known are ",
+    "hf:nothing": (
+        "unknown Hugging Face model type 'nothing'; did you mean "
+        if importlib.util.find_spec("transformers")
+        else "hf:nothing needs "
+    ),
 }
 
 

@@ -5,19 +5,8 @@ import sys
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-names = [
-    "bart",
-    "bigbird_pegasus",
-    "blenderbot",
-    "blenderbot-small",
-    "marian",
-    "mbart",
-    "mvp",
-    "pegasus",
-    "plbart",
-    "trocr",
-    "whisper",
-]
+names = ["bart", "bigbird_pegasus", "blenderbot", "blenderbot-small", "marian", "mbart", "mvp",
+    "pegasus", "plbart", "trocr", "whisper"]  # fmt: skip
 ids, wrong = torch.tensor([[0, 0, 5, 6, 7]]), 0
 options = {"max_new_tokens": 1, "do_sample": False, "output_logits": True,
     "return_dict_in_generate": True}  # fmt: skip
