@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -88,12 +88,13 @@ def checked(name: str, dtype: str, make: Callable[..., Any], examples: int) -> d
     return {"target": name, "dtype": dtype, "verdicts": [one.to_json() for one in verdicts]}
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Check everything, write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=20, help="cases a law (default 20)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="when to stop")
-    options = parser.parse_args()
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for the file")
+    options = parser.parse_args(arguments)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     found: list[dict[str, Any]] = []
     begun, left = time.monotonic(), 0
@@ -112,8 +113,8 @@ def main() -> None:
         "not_reached": left,
         "results": found,
     }
-    OUT.mkdir(parents=True, exist_ok=True)
-    write_whole(OUT / f"{device}.json", json.dumps(data, indent=1) + "\n")
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_whole(options.out / f"{device}.json", json.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":
