@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("torch", reason="the adapter needs torch: the transformers extra")
 pytest.importorskip("transformers", reason="the adapter needs transformers")
 
+from cachecheck.engines.held import Held
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
-from cachecheck.engines.tiny import tiny_model
 from cachecheck.engines.ways import WAYS
 from cachecheck.errors import Unsupported
 
@@ -100,7 +100,13 @@ def test_a_model_that_takes_no_mask_offers_no_batches() -> None:
     assert model.extend_batch is None
 
 
-def test_a_model_that_returns_no_cache_is_unsupported() -> None:
-    model = HuggingFaceDecoder(tiny_model("xlm", 0), vocab_size=32)
+def test_a_cache_that_is_filled_but_not_returned_is_kept() -> None:
+    model = decoder("recurrent_gemma")
+    _, cache = model.extend([1, 2], model.new_cache())
+    assert cache.cache.get_seq_length() == 2
+
+
+def test_a_model_that_makes_no_cache_is_unsupported() -> None:
+    model = decoder("recurrent_gemma")
     with pytest.raises(Unsupported, match="returned no cache with use_cache=True"):
-        model.extend([1], model.new_cache())
+        model.extend([1], Held(None))

@@ -188,7 +188,8 @@ class HuggingFaceDecoder:
     def _took_in(self, held: Held, outputs: Any, columns: int) -> None:
         # The library answers under its newer name even when the argument has the older one.
         name = "cache" if "cache" in outputs else self._cache_argument
-        held.cache = outputs.get(name)
+        # Some fill the cache that they are given and do not hand it back.
+        held.cache = outputs.get(name) if outputs.get(name) is not None else held.cache
         if held.cache is None:
             raise Unsupported(f"{type(self.model).__name__} returned no cache with use_cache=True")
         held.length += columns

@@ -149,6 +149,7 @@ EXCEPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 NOT_CAUSAL: Mapping[str, str] = MappingProxyType(
     {
         "cpmant": "sees the whole prompt both ways, and takes it again with each call",
+        "xlm": "takes the whole sequence again with each call, and a mask token behind it",
     }
 )
 """Model type -> why it is no decoder that rows and caches could be asked of."""

@@ -60,6 +60,8 @@ def tiny_model(
 
     config = tiny_config(name)
     config._attn_implementation = attention  # noqa: SLF001 - what from_config does itself
+    if dtype == "float64":  # the experts' grouped products take no float64
+        config._experts_implementation = "eager"  # noqa: SLF001 - likewise
     with torch.random.fork_rng(devices=[]):  # built on the CPU: no other generator is touched
         torch.manual_seed(seed)
         # Drawn in float32 whatever torch's default dtype is: a seed names one set of weights.
