@@ -85,6 +85,19 @@ def test_a_fault_in_the_padding_of_even_batches_is_found() -> None:
         assert verdict.answer is Answer.VIOLATED
 
 
+def test_a_fault_of_even_batches_shrinks_to_a_token_a_row() -> None:
+    class Wrong(Even):
+        def reorder(self, cache: Any, rows: Sequence[int]) -> Any:
+            right = self._decoder.reorder(cache, rows)
+            return self._decoder.reorder(cache, (0,) * len(rows)) if len(rows) > 1 else right
+
+    verdict, _ = search(LAWS["reorder"], as_target(Wrong, "wrong"), Effort(examples=50))
+    assert verdict.answer is Answer.VIOLATED
+    assert verdict.schedule is not None
+    calls = [step for step in verdict.schedule.split() if ":" in step]
+    assert all(set(call.split(":")[1]) <= set("1/+") for call in calls), verdict.schedule
+
+
 def test_the_declaration_is_a_flag() -> None:
     class Wrong(Even):
         even_batches = "yes"  # type: ignore[assignment]

@@ -84,7 +84,7 @@ def test_the_ledger_judges_as_the_findings_do() -> None:
 
 
 def test_the_zoo_covers_what_was_promised_in_the_time_promised() -> None:
-    assert len(MATRIX.built) >= 150
+    assert len(MATRIX.checked) >= 150
     assert MATRIX.seconds < 15 * 60
     for name in set(MATRIX.architectures) - set(MATRIX.built):
         reasons = {cell.reason for cell in MATRIX.cells if cell.architecture == name}
@@ -105,6 +105,6 @@ def test_the_pages_of_the_zoo_are_made_from_its_file() -> None:
     from cachecheck.report.zoo import markdown
 
     page = Path(pages.EVIDENCE / "zoo" / "transformers.md").read_text(encoding="utf-8")
-    assert page == markdown(MATRIX, load_ledger("transformers").entries), (
+    assert page == markdown(MATRIX, load_ledger("transformers").entries, "../findings"), (
         "run cachecheck zoo transformers --again --out evidence/zoo"
     )

@@ -182,7 +182,7 @@ NOT_THERE: dict[str, str] = {
     "mine.py:fails": "mine.py:fails(1) raised OSError: no weights (mine.py:",
     "mine.py:exits": "mine.py:exits() raised SystemExit: no licence (mine.py:",
     "hf:nothing": (
-        "unknown Hugging Face model type 'nothing'; did you mean "
+        "unknown Hugging Face model type 'nothing'; expected one of its names"
         if importlib.util.find_spec("transformers")
         else "hf:nothing needs "
     ),

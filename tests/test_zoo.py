@@ -5,6 +5,7 @@ Run alone: python -m pytest tests/test_zoo.py
 
 from __future__ import annotations
 
+import importlib.util
 import io
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cachecheck.cli import main
 from cachecheck.cli.zoo_command import Request, run
 from cachecheck.engines.known_failures import read_ledger
 from cachecheck.errors import InputError
@@ -37,6 +39,7 @@ MATRIX = Matrix(
     [ABSENT, HOLDS, DOUBT, BROKEN, REFUSED],
     seconds=90.0,
     asked="seed 0, 4 cases for each law and way",
+    wanted=3,
 )
 LEDGER = read_ledger(
     [
@@ -103,7 +106,14 @@ def test_the_printed_matrix_has_letters_reasons_and_figures() -> None:
     assert "1 cells of mamba" in text
     assert "INCONCLUSIVE  llama: crop (eager): no room" in text
     assert "NOT BUILT  dbrx: raised AttributeError: rope_theta" in text
-    assert "2 of 3 architectures built and checked in 1.5 minutes: 1 HOLDS, 1 VIOLATED" in text
+    assert "2 of 3 architectures built, 2 checked, in 1.5 minutes: 1 HOLDS, 1 VIOLATED" in text
+    assert "Interrupted" not in text
+
+
+def test_a_run_that_was_interrupted_says_so_wherever_it_is_shown(tmp_path: Path) -> None:
+    cut = replace(MATRIX, wanted=8, whole=False)
+    assert "Interrupted: 5 architectures were not reached" in printed(cut)
+    assert "Interrupted: 5" in markdown(read_matrix(cut.write(tmp_path)), LEDGER.entries)
 
 
 def test_what_the_ledger_does_not_know_is_printed_with_its_schedule() -> None:
@@ -120,9 +130,12 @@ def test_a_known_failure_that_passes_is_told_loudly() -> None:
 
 
 def test_the_page_links_each_known_failure_to_its_finding() -> None:
-    page = markdown(MATRIX.marked(LEDGER), LEDGER.entries)
-    assert "| mamba | VIOLATED static `1+2` drops-state | - |" in page
+    page = markdown(MATRIX.marked(LEDGER), LEDGER.entries, "../findings")
+    assert "| mamba | VIOLATED static `1+2` drops-state | u |" in page
     assert "../findings/mamba-chunk-drops-state/finding.md" in page
+    elsewhere = markdown(MATRIX.marked(LEDGER), LEDGER.entries)
+    assert "| mamba-chunk-drops-state |" in elsewhere  # no link that leads nowhere
+    assert "drops-state" not in markdown(MATRIX, LEDGER.entries)  # not met
     assert "- dbrx: raised AttributeError: rope_theta" in page
 
 
@@ -141,4 +154,39 @@ def test_exit_codes_tell_the_unknown_from_the_known(
     assert code(HOLDS, replace(BROKEN, answer="HOLDS")) == 1
     assert code(HOLDS, BROKEN, replace(HOLDS, answer="ERROR")) == 2
     assert code(ABSENT) == 2
+    assert code(REFUSED) == 2  # nothing was checked
     assert (tmp_path / "transformers.md").read_text().startswith("# transformers")
+
+
+def test_a_part_does_not_replace_a_whole_zoo(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="a run needs the library")
+    MATRIX.write(tmp_path)
+    request = Request("transformers", only=("llama",), out=tmp_path)
+    with pytest.raises(InputError, match="has a whole zoo, and this is a part"):
+        run(request, Console(file=io.StringIO()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", ""], "--only names nothing"),
+        (["--laws", ","], "--laws names nothing"),
+        (["-n", "0"], "-n 0 would run nothing"),
+        (["--again", "--only", "llama"], "--again shows what is there"),
+        (["--again"], "cannot read"),
+        (["--out", "{file}"], "is no folder"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    given = [one.format(file=file) for one in arguments]
+    out = [] if "--out" in given else ["--out", str(tmp_path / "new")]
+    assert main(["zoo", "transformers", *given, *out]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("cachecheck: ")
+    assert error.count("\n") == 1
+    if importlib.util.find_spec("transformers") or "needs" not in error:
+        assert said in error

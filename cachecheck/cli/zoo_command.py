@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import signal
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -61,8 +63,12 @@ def run(request: Request, console: Console) -> int:
         InputError: an unknown name, a missing package, or a folder that cannot be written.
     """
     ledger = load_ledger(request.library)
+    file = request.out / f"{request.library}.json"
     if request.again:
-        return _told(read_matrix(request.out / f"{request.library}.json"), ledger, request, console)
+        if request.only or request.ways or request.laws:
+            raise InputError("--again shows what is there, all of it: leave out what limits a run")
+        return _told(read_matrix(file), ledger, request, console)
+    _check_place(request, file)
     lacking = lacking_packages()
     if lacking:
         raise InputError(f"zoo transformers needs {' and '.join(lacking)}, not installed here")
@@ -91,7 +97,7 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     asked = f"seed {request.seed}, {request.examples} cases for each law and way"
     numbers = {**versions(), **running.versions_of("torch", request.library)}
     whole = not (request.only or request.ways or request.laws)
-    matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole)
+    matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole, wanted=len(jobs))
     print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
     begun, workers, now = time.monotonic(), _workers(request.workers), {"last": "starting"}
 
@@ -104,6 +110,7 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
         return len(matrix.architectures), now["last"], f"{failed} failures"
 
     interrupted = False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended politely is the same
     try:
         with watching(watch, total=len(jobs)):
             running.run(jobs, workers, request.seconds, done)
@@ -121,20 +128,39 @@ def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> 
     print_matrix(console, matrix, stale, ledger.entries)
     page = request.out / f"{request.library}.md"
     try:
-        write_whole(page, markdown(matrix, ledger.entries))
+        write_whole(page, markdown(matrix, ledger.entries, _findings(request.out)))
     except OSError as error:
         raise InputError(f"cannot write {page}: {error.strerror}") from error
     print_plain(console, f"written: {request.out}/{request.library}.json and .md")
     if stale or matrix.unknown(("VIOLATED",)):
         return 1
-    return 2 if matrix.unknown(("ERROR",)) or not matrix.built else 0
+    return 2 if matrix.unknown(("ERROR",)) or not matrix.checked else 0
+
+
+def _check_place(request: Request, file: Path) -> None:
+    """Refuse what could not be written in the end, or would replace more than it is."""
+    for place in (request.out, *request.out.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise InputError(f"cannot write into {request.out}: {place} is no folder")
+            break
+    partial = request.only or request.ways or request.laws
+    if partial and file.exists() and read_matrix(file).whole:
+        raise InputError(f"{file} has a whole zoo, and this is a part: name another --out")
 
 
 def _chosen(kind: str, wanted: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
     for name in wanted:
         if name not in known:
-            raise InputError(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+            near = difflib.get_close_matches(name, known)
+            said = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise InputError(f"unknown {kind} {name!r}; {said}")
     return tuple(name for name in known if not wanted or name in wanted)
+
+
+def _findings(out: Path) -> str:
+    """Where the findings are, seen from a page in ``out``: beside it in the project's evidence."""
+    return "../findings" if (out.resolve().parent / "findings").is_dir() else ""
 
 
 def _workers(asked: str) -> int:

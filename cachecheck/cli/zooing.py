@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from cachecheck.cli.values import Commands, natural, positive, seconds, workers
+from cachecheck.errors import InputError
 
 
 def add(commands: Commands) -> None:
@@ -20,7 +21,7 @@ def add(commands: Commands) -> None:
         "told apart; the matrix is written to OUT/LIBRARY.json and OUT/LIBRARY.md.",
         epilog="exit codes: 0 nothing but what the ledger knows, 1 a violation that it does not "
         "know, or one that it knows and that passes now, 2 an error that it does not know or "
-        "nothing built, 130 interrupted (what was found is written)",
+        "nothing checked, 130 interrupted (what was found is written)",
     )
     zoo.add_argument("library", choices=("transformers",), help="whose architectures")
     zoo.add_argument("--only", metavar="A,B", help="these architectures; default: all")
@@ -56,14 +57,20 @@ def _zoo(parsed: argparse.Namespace) -> int:
 
     from cachecheck.cli.zoo_command import Request, run
 
-    def names(given: str | None) -> tuple[str, ...]:
-        return tuple(filter(None, (given or "").split(",")))
+    def names(option: str, given: str | None) -> tuple[str, ...]:
+        chosen = tuple(filter(None, (given or "").split(",")))
+        if given is not None and not chosen:
+            raise InputError(f"{option} names nothing; leave it out for all")
+        return chosen
+
+    if parsed.workers == "0":
+        raise InputError("-n 0 would run nothing; expected 1 or more, or auto")
 
     request = Request(
         library=parsed.library,
-        only=names(parsed.only),
-        ways=names(parsed.ways),
-        laws=names(parsed.laws),
+        only=names("--only", parsed.only),
+        ways=names("--ways", parsed.ways),
+        laws=names("--laws", parsed.laws),
         workers=parsed.workers,
         examples=parsed.examples,
         seed=parsed.seed,

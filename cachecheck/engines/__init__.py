@@ -40,11 +40,13 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     architecture, slash, way = name.partition("/")
     known = causal_classes()
     if architecture not in known:
-        near = difflib.get_close_matches(architecture, known) or sorted(known)
+        near = difflib.get_close_matches(architecture, known)
+        meant = (
+            f"did you mean {', '.join(near)}? (for" if near else "expected one of its names (for"
+        )
         raise TargetError(
-            f"unknown Hugging Face model type {architecture!r}; did you mean "
-            f"{', '.join(near[:3])}? (for a model of your own, wrap it in "
-            "cachecheck.engines.hugging_face.HuggingFaceDecoder)"
+            f"unknown Hugging Face model type {architecture!r}; {meant} a model of your own, wrap "
+            "it in cachecheck.engines.hugging_face.HuggingFaceDecoder)"
         )
     if slash and way not in WAYS:
         raise TargetError(f"unknown way {way!r} to run {architecture}; known: {', '.join(WAYS)}")

@@ -80,8 +80,10 @@ class Held:
         try:
             with torch.inference_mode():  # as the buffers were made
                 self.cache.crop(length - self.length)
-        except (RuntimeError, ValueError) as error:  # how its layers refuse
-            raise Unsupported(first_line(error)) from error
+        except (RuntimeError, ValueError) as error:  # how its layers refuse, by name
+            if "crop" in str(error):
+                raise Unsupported(first_line(error)) from error
+            raise
         self.length = length
 
     def emptied(self) -> None:
@@ -94,6 +96,7 @@ class Held:
             with torch.inference_mode():
                 _method(self.cache, "reset")()
         self.length = 0
+        self.mask = None if self.mask is None else self.mask[:, :0]
 
 
 def _method(cache: Any, name: str) -> Any:

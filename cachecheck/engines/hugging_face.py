@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -199,7 +200,7 @@ class HuggingFaceDecoder:
             with torch.inference_mode(), _threads(self._threads):
                 return self.model(**arguments)
         except (AssertionError, NotImplementedError, ValueError) as error:
-            if "support" in str(error):  # a refusal, in the library's own words
+            if _REFUSAL.search(str(error)):
                 raise Unsupported(first_line(error)) from error
             raise
 
@@ -208,6 +209,10 @@ class HuggingFaceDecoder:
         if supports is not None and not supports():
             return None
         return DynamicCache(config=self._text_config)
+
+
+_REFUSAL = re.compile(r"(not|n't|only|never) (yet )?(be )?support", re.IGNORECASE)
+"""How the library says that it does not do something."""
 
 
 def _rows(outputs: Any) -> NDArray[np.floating]:

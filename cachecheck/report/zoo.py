@@ -27,8 +27,9 @@ _SHOWN = 40
 
 
 _KEY = (
-    "A cell shows what says most over all ways of running; behind VIOLATED and ERROR stand the "
-    "way, the smallest schedule and the entry of the ledger of known failures."
+    "A cell shows what says most over all ways of running: + holds, ? inconclusive, u unsupported, "
+    "- not run. Behind VIOLATED and ERROR stand the way, the smallest schedule and the entry of "
+    "the ledger of known failures. The file beside this page has every way, with its reasons."
 )
 
 
@@ -54,10 +55,14 @@ def summary(matrix: Matrix) -> str:
     """One sentence of figures."""
     counts = ", ".join(f"{count} {answer}" for answer, count in matrix.counts.items())
     known = len([cell for cell in matrix.cells if cell.known])
+    cut = (
+        f"Interrupted: {matrix.missing} architectures were not reached. " if matrix.missing else ""
+    )
     return (
-        f"{len(matrix.built)} of {len(matrix.architectures)} architectures built and checked in "
-        f"{matrix.seconds / 60:.1f} minutes: {counts}. {known} cells are in the ledger of known "
-        f"failures, {len(matrix.unknown())} violations and errors are not."
+        f"{cut}{len(matrix.built)} of {len(matrix.architectures)} architectures built, "
+        f"{len(matrix.checked)} checked, in {matrix.seconds / 60:.1f} minutes: "
+        f"{counts or 'nothing'}. {known} cells are in the ledger of known failures, "
+        f"{len(matrix.unknown())} violations and errors are not."
     )
 
 
@@ -124,8 +129,14 @@ def _some(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + more
 
 
-def markdown(matrix: Matrix, entries: Sequence[Entry]) -> str:
-    """The whole matrix as a page."""
+def markdown(matrix: Matrix, entries: Sequence[Entry], findings: str = "") -> str:
+    """The whole matrix as a page.
+
+    Args:
+        matrix: marked.
+        entries: of the ledger; those that were not met are left out.
+        findings: where their folders are, seen from the page; empty where they are not there.
+    """
     versions = ", ".join(f"{name} {number}" for name, number in matrix.versions.items())
     head = ["architecture", *matrix.laws]
     rows = [
@@ -133,7 +144,12 @@ def markdown(matrix: Matrix, entries: Sequence[Entry]) -> str:
         for name in matrix.architectures
         if name in set(matrix.built)
     ]
-    found = ([entry.id, entry.judgement, entry.seen, _link(entry)] for entry in entries)
+    met = {cell.known for cell in matrix.cells}
+    found = [
+        [entry.id, entry.judgement, entry.seen, _link(entry, findings)]
+        for entry in entries
+        if entry.id in met
+    ]
     parts = [
         f"# {matrix.library}: architectures by laws",
         f"{matrix.asked}. {versions}.",
@@ -141,7 +157,7 @@ def markdown(matrix: Matrix, entries: Sequence[Entry]) -> str:
         _KEY,
         table(head, rows),
         "## Known failures",
-        table(["entry", "judgement", "what was seen", "finding"], list(found)),
+        table(["entry", "judgement", "what was seen", "finding"], found),
         "## Inconclusive",
         "\n".join(f"- {line}" for line in _inconclusive(matrix)) or "None.",
         "## Not built",
@@ -152,12 +168,14 @@ def markdown(matrix: Matrix, entries: Sequence[Entry]) -> str:
 
 def _word(cell: Cell | None) -> str:
     if cell is None:
-        return ""
+        return "-"
     if cell.answer not in ("VIOLATED", "ERROR"):
-        return {"HOLDS": "holds", "UNSUPPORTED": "-", "INCONCLUSIVE": "?"}.get(cell.answer, "")
+        return _LETTERS[cell.answer]
     schedule = f" `{cell.schedule}`" if cell.schedule else ""
     return f"{cell.answer} {cell.way}{schedule} {cell.known}".strip()
 
 
-def _link(entry: Entry) -> str:
-    return f"[{entry.finding}](../findings/{entry.finding}/finding.md)" if entry.finding else ""
+def _link(entry: Entry, findings: str) -> str:
+    if not (entry.finding and findings):
+        return entry.finding
+    return f"[{entry.finding}]({findings}/{entry.finding}/finding.md)"

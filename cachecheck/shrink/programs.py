@@ -26,7 +26,16 @@ def smaller(case: Case) -> Iterator[Case]:
     """
     fed = fed_of(case)
     moves = (
-        *(_drop_run, _drop, branches.redirect, _shorten, _shorten_pairs, _join, _recrop),
+        *(
+            _drop_run,
+            _drop,
+            branches.redirect,
+            _shorten_rows,
+            _shorten,
+            _shorten_pairs,
+            _join,
+            _recrop,
+        ),
         *(
             branches.fewer_rows,
             narrower,
@@ -59,6 +68,21 @@ def _drop(fed: list[Fed]) -> Iterator[list[Fed]]:
     for first in range(len(fed)):
         for second in range(first + 1, len(fed)):
             yield fed[:first] + fed[first + 1 : second] + fed[second + 1 :]
+
+
+def _shorten_rows(fed: list[Fed]) -> Iterator[list[Fed]]:
+    """All rows of a batch's call shorter together: some decoders take no others."""
+    for at, (step, tokens) in enumerate(fed):
+        if not isinstance(step, Append) or len(step.sizes) < 2:
+            continue
+        for most in range(1, max(step.sizes)):
+            sizes = tuple(min(size, most) for size in step.sizes)
+            kept: list[int] = []
+            begin = 0
+            for size, left in zip(step.sizes, sizes, strict=True):
+                kept += tokens[begin : begin + left]
+                begin += size
+            yield [*fed[:at], (replace(step, sizes=sizes), tuple(kept)), *fed[at + 1 :]]
 
 
 def _shorten(fed: list[Fed]) -> Iterator[list[Fed]]:

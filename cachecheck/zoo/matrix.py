@@ -30,6 +30,7 @@ class Matrix:
         seconds: of the whole run.
         asked: what was asked for, in words.
         whole: whether nothing was left out: no architecture, way or law, and no interruption.
+        wanted: architectures asked for; more than are there where the run was interrupted.
     """
 
     library: str
@@ -39,6 +40,7 @@ class Matrix:
     seconds: float = 0.0
     asked: str = ""
     whole: bool = True
+    wanted: int = 0
 
     @property
     def architectures(self) -> list[str]:
@@ -50,6 +52,18 @@ class Matrix:
         """The architectures with a verdict other than NOT BUILT."""
         there = {cell.architecture for cell in self.cells if cell.answer != NOT_BUILT}
         return [name for name in self.architectures if name in there]
+
+    @property
+    def checked(self) -> list[str]:
+        """The architectures that a law could be tried on, with whatever answer."""
+        nothing = (NOT_BUILT, "UNSUPPORTED")
+        there = {cell.architecture for cell in self.cells if cell.answer not in nothing}
+        return [name for name in self.architectures if name in there]
+
+    @property
+    def missing(self) -> int:
+        """How many architectures were asked for and not reached."""
+        return max(0, self.wanted - len(self.architectures))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -90,6 +104,7 @@ class Matrix:
             "versions": dict(self.versions),
             "asked": self.asked,
             "whole": self.whole,
+            "wanted": self.wanted or len(self.architectures),
             "seconds": round(self.seconds, 1),
             "laws": list(self.laws),
         }
@@ -131,9 +146,12 @@ def read_matrix(file: Path) -> Matrix:
             data["seconds"],
             data["asked"],
             data["whole"],
+            data["wanted"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is no matrix of a zoo: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is no matrix of a zoo; expected what zoo writes") from error
 
 
 def _short(cell: dict[str, Any]) -> dict[str, Any]:

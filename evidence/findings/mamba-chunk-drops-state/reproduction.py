@@ -5,8 +5,9 @@ import sys
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
-worst, jamba = 0.0, {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 8}
-for name, own in {"mamba": {}, "falcon_mamba": {}, "jamba": jamba}.items():
+worst, steps = 0.0, {"time_step_min": 0.1, "time_step_max": 1.0}  # large enough to be seen
+jamba = {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 8}
+for name, own in {"mamba": steps, "falcon_mamba": steps, "jamba": jamba}.items():
     torch.manual_seed(0)
     config = AutoConfig.for_model(name, vocab_size=32, hidden_size=32, intermediate_size=64,
         num_hidden_layers=2, initializer_range=0.2, pad_token_id=None, **own)  # fmt: skip
