@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -18,8 +19,9 @@ from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.progress import watching
-from cachecheck.report.terminal import print_plain
+from cachecheck.report.terminal import print_plain, versions
 from cachecheck.report.zoo import markdown, print_matrix
+from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix, marked, read_matrix
 
 INTERRUPTED = 130
@@ -85,7 +87,6 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     # Seconds to import, and optional packages.
     from cachecheck.engines.tiny import causal_classes
     from cachecheck.engines.ways import WAYS
-    from cachecheck.report.terminal import versions
     from cachecheck.zoo import running
     from cachecheck.zoo.worker import Job
 
@@ -95,13 +96,13 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     amount = (request.examples, request.seed, request.memory)
     jobs = [Job(name, ways, laws, *amount, ledger.quarantined(name)) for name in chosen]
     asked = f"seed {request.seed}, {request.examples} cases for each law and way"
-    numbers = {**versions(), **running.versions_of("torch", request.library)}
+    numbers = {**versions(), **{name: version(name) for name in ("torch", request.library)}}
     whole = not (request.only or request.ways or request.laws)
     matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole, wanted=len(jobs))
     print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
     begun, workers, now = time.monotonic(), _workers(request.workers), {"last": "starting"}
 
-    def done(architecture: str, cells: list[running.Cell]) -> None:
+    def done(architecture: str, cells: list[Cell]) -> None:
         now["last"] = architecture
         matrix.cells += marked(cells, ledger)
 
@@ -110,12 +111,14 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
         return len(matrix.architectures), now["last"], f"{failed} failures"
 
     interrupted = False
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended politely is the same
+    ended = signal.signal(signal.SIGTERM, signal.default_int_handler)  # politely: as by Ctrl-C
     try:
         with watching(watch, total=len(jobs)):
             running.run(jobs, workers, request.seconds, done)
     except KeyboardInterrupt:
         interrupted, matrix.whole = True, False
+    finally:
+        signal.signal(signal.SIGTERM, ended)
     matrix.cells = list(running.in_order(matrix.cells, every))
     matrix.seconds = time.monotonic() - begun
     return matrix, interrupted

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cachecheck.engines import plain
 from cachecheck.engines.calls import Call, Kernel, check_answer
+from cachecheck.engines.looking import to_numpy
 from cachecheck.errors import TargetError
 
 
@@ -142,7 +143,7 @@ class AttentionDecoder:
 
     def state(self, cache: Cache) -> list[dict[str, NDArray[Any]]]:
         """Per layer "key" and "value", (B, G, S, D)."""
-        return [{"key": _to_numpy(key), "value": _to_numpy(value)} for key, value in cache.layers]
+        return [{"key": to_numpy(key), "value": to_numpy(value)} for key, value in cache.layers]
 
     def _in_float64(self) -> AttentionDecoder:
         """The same weights and kernel, all in float64."""
@@ -185,7 +186,7 @@ class AttentionDecoder:
 
     def _logits(self, rows: Any) -> list[NDArray[np.floating]]:
         """(T, V) for each row of the batch."""
-        return list(_to_numpy(plain.norm(rows) @ self._weights.head))
+        return list(to_numpy(plain.norm(rows) @ self._weights.head))
 
 
 def _joined(held: Any, new: Any, call: Call) -> Any:
@@ -197,8 +198,3 @@ def _joined(held: Any, new: Any, call: Call) -> Any:
         joined[row, :, :past] = held[row, :, :past]
         joined[row, :, past:end] = new[row, :, : end - past]
     return joined
-
-
-def _to_numpy(tensor: Any) -> NDArray[Any]:
-    # numpy has no bfloat16; float32 holds each of its values exactly
-    return np.array((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,10 +30,6 @@ class Held:
         """The layers of the library's cache; of a decoder's two caches those of its own tokens."""
         own = getattr(self.cache, "self_attention_cache", self.cache)
         return getattr(own, "layers", ())
-
-    def copied(self) -> Held:
-        """An independent copy."""
-        return copy.deepcopy(self)
 
     def columns(self, arrays: Sequence[Any], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, T) token ids with pads in front, and the (B, length + T) mask of all columns so far.

@@ -13,6 +13,7 @@ a call only, and only for a decoder made with ``threads``.
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -83,6 +84,7 @@ class HuggingFaceDecoder:
         self._threads = threads
         self._make_cache = make_cache or self._default_cache
         takes = inspect.signature(model.forward).parameters
+        self._takes_positions = "position_ids" in takes
         # XLNet's cache has no room for which columns are pads; it is known by its target mapping.
         if "attention_mask" not in takes or "target_mapping" in takes:
             self.new_batch_cache = self.extend_batch = None  # type: ignore[assignment,method-assign]
@@ -108,7 +110,7 @@ class HuggingFaceDecoder:
 
     def fork(self, cache: Held) -> Held:
         """An independent copy."""
-        return cache.copied()
+        return copy.deepcopy(cache)
 
     def crop(self, cache: Held, length: int) -> Held:
         """The cache rolled back to its first ``length`` tokens, by its own ``crop``."""
@@ -170,7 +172,7 @@ class HuggingFaceDecoder:
         device, columns = self.model.device, ids.shape[1]
         ids, seen = ids.to(device), mask.to(device)
         given: dict[str, Any] = {"attention_mask": seen, "use_cache": use_cache}
-        if "position_ids" in inspect.signature(self.model.forward).parameters:
+        if self._takes_positions:
             positions = (seen.cumsum(-1) - 1).masked_fill(seen == 0, 0)
             given["position_ids"] = positions[:, -columns:]
         if held.cache is not None:

@@ -8,15 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.worker import Job, work
-
-__all__ = ["Cell", "in_order", "run", "versions_of"]
 
 _POLL = 0.2  # seconds between two looks at the clock
 _PRELOADED = ["cachecheck.zoo.preloaded"]
@@ -122,11 +119,6 @@ def _context() -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     return context
-
-
-def versions_of(*packages: str) -> dict[str, str]:
-    """The installed version of each package."""
-    return {name: version(name) for name in packages}
 
 
 def in_order(cells: Iterable[Cell], architectures: Sequence[str]) -> Iterator[Cell]:
