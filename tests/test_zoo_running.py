@@ -10,7 +10,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -50,7 +52,7 @@ def test_a_sound_architecture_holds_and_a_broken_one_shows_its_schedule() -> Non
 
 def test_what_takes_no_cache_refuses_and_what_cannot_be_built_says_why() -> None:
     found = ran([job("openai-gpt", "schedule"), job("gemma4_assistant", "schedule")])
-    (refused,), (absent,) = found.values()
+    (refused,), (absent,) = found["openai-gpt"], found["gemma4_assistant"]
     assert refused.answer == "UNSUPPORTED"
     assert "takes no cache" in refused.reason
     assert absent.answer == "NOT BUILT"
@@ -101,20 +103,37 @@ def test_the_command_writes_the_matrix_and_exits_by_what_is_unknown(tmp_path: Pa
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_was_found_and_leaves_no_process(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cachecheck", "zoo", "transformers", "--out", str(tmp_path)]
+    ours, theirs = os.openpty()  # the bar is drawn for a terminal only
     zoo = subprocess.Popen(
-        [*command, "--only", "llama,gpt2,mistral,gemma2,qwen2", "-n", "1"],
-        stdout=subprocess.PIPE, text=True, start_new_session=True,
+        [*command, "--ways", "dynamic", "-n", "1"],  # minutes of work
+        stdout=subprocess.PIPE, stderr=theirs, text=True, start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     )  # fmt: skip
-    time.sleep(20)
+    os.close(theirs)
+    seen = ""
+    while "afmoe" not in seen:  # the first by name: the bar shows the last one that is done
+        seen += os.read(ours, 1 << 12).decode()
     os.kill(zoo.pid, signal.SIGINT)
-    text, _ = zoo.communicate(timeout=60)
+    reader = threading.Thread(target=_drain, args=(ours,))  # else the zoo waits for a reader
+    reader.start()
+    text, _ = zoo.communicate(timeout=120)
     assert zoo.returncode == 130
     assert "interrupted:" in text
-    assert (tmp_path / "transformers.json").exists()
+    data = json.loads((tmp_path / "transformers.json").read_text())
+    assert {cell["architecture"] for cell in data["cells"]} >= {"afmoe"}
     for _ in range(100):  # the server that forks workers notices within moments
         try:
             os.killpg(zoo.pid, 0)
         except ProcessLookupError:
-            return
+            break
         time.sleep(0.1)
-    pytest.fail("processes are left")
+    else:
+        pytest.fail("processes are left")
+    reader.join(timeout=60)
+    os.close(ours)
+
+
+def _drain(terminal: int) -> None:
+    with suppress(OSError):  # Linux's way to say that nobody has the other end open
+        while os.read(terminal, 1 << 12):
+            pass
