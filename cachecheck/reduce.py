@@ -18,7 +18,8 @@ from cachecheck.laws.base import in_doubt
 from cachecheck.laws.sensitivity import unmoved
 from cachecheck.progress import watching
 from cachecheck.replay import save_failure
-from cachecheck.report.terminal import failure_block, print_plain
+from cachecheck.report.failure import failure_block
+from cachecheck.report.terminal import print_plain
 from cachecheck.schedule import Case, Schedule
 from cachecheck.shrink import coarse, cut_after, shrink
 from cachecheck.target import load_target

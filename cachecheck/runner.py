@@ -21,7 +21,7 @@ from cachecheck.laws import LAWS
 from cachecheck.notes import RunDir
 from cachecheck.pytest_plugin import examples_of, save_folder
 from cachecheck.replay import save_failure, stored_cases
-from cachecheck.report.terminal import failure_block
+from cachecheck.report.failure import failure_block
 from cachecheck.search import InterruptedSearchError, search
 from cachecheck.seen import Seen
 from cachecheck.target import Target, load_target

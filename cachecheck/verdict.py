@@ -38,6 +38,7 @@ class Violation:
         message: one sentence.
         call: the call that gave the row, counted from 1; None for a full pass.
         row: index of the row within that call.
+        sequence: of a batch, which of its sequences; None for one alone.
     """
 
     law: str
@@ -48,6 +49,7 @@ class Violation:
     message: str
     call: int | None = None
     row: int | None = None
+    sequence: int | None = None
 
 
 @dataclass(frozen=True)

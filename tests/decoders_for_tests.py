@@ -91,7 +91,7 @@ class Dropout(Sums):
         self.rng = np.random.default_rng()
 
     def full(self, tokens: Any) -> Any:
-        return super().full(tokens) * self.rng.integers(1, 1000)
+        return super().full(tokens) * self.rng.uniform(1, 1000)
 
 
 class OneBuffer(Sums):

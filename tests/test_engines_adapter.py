@@ -182,3 +182,12 @@ def test_a_model_without_a_cache_is_refused() -> None:
     config = transformers.AutoConfig.for_model("openai-gpt", n_embd=8, n_head=2, vocab_size=9)
     with pytest.raises(TargetError, match="forward takes no cache"):
         HuggingFaceDecoder(transformers.AutoModelForCausalLM.from_config(config))
+
+
+def test_an_error_is_placed_in_the_librarys_code_and_not_in_the_adapter() -> None:
+    model = decoder("mistral")
+    guarded = Guarded(model)
+    cache = guarded.new_cache()
+    model.model.model.layers[1].self_attn.k_proj.weight.data = torch.zeros(3, 5)
+    with pytest.raises(DecoderError, match=r"raised RuntimeError: .* \(modeling_mistral\.py:\d+\)"):
+        guarded.extend(tokens(2), cache)

@@ -383,6 +383,25 @@ def test_a_violation_names_its_kind_call_and_position(
     assert (violation.kind, violation.call, violation.position) == place
 
 
+SEQUENCES: list[tuple[str, Any, str, int | None]] = [
+    ("batch", PadsCount(), "b=new*2 b:1/2 b:1/1", 0),
+    ("batch", PadsCount(), "b=new*2 b:2/1 b:1/1", 1),
+    ("batch", FullBatchIsOff(), "b=new*2 b:1/1", 0),
+    ("padding", PadsCount(), "1+2", 0),
+    ("reorder", Listing(reorder=lambda c, _: c), "b=new*3 b:1/1/2 b:[0,2,2] b:1/1/1", 1),
+    ("crop", Listing(crop=crops_too_little), "3 crop1 2 1", None),
+]
+
+
+@pytest.mark.parametrize(("law", "decoder", "text", "sequence"), SEQUENCES)
+def test_a_violation_in_a_batch_names_its_sequence(
+    law: str, decoder: Any, text: str, sequence: int | None
+) -> None:
+    violation = examined(law, decoder, text).violation
+    assert violation is not None
+    assert violation.sequence == sequence
+
+
 def test_an_own_check_that_fails_is_quoted() -> None:
     violation = examined("save", KeepsAccounts(), "1 save 1").violation
     assert violation is not None

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cachecheck.report.terminal import failure_block, law_table, number, print_report, summary
+from cachecheck.report.failure import failure_block, number
+from cachecheck.report.terminal import law_table, print_report, summary
 from cachecheck.verdict import Answer, Verdict, Violation, exit_code
 
 ROWS = Violation(
@@ -129,6 +130,14 @@ BYTES = replace(VIOLATED, law="frame", violation=replace(ROWS, position=None, di
 STEP = replace(
     VIOLATED, law="branch", schedule="1 b=a b:1", violation=replace(ROWS, law="branch", call=3)
 )
+BATCH = replace(
+    VIOLATED,
+    law="batch",
+    schedule="b=new*2 b:1/1 b:1/2",
+    tokens=(5, 6, 7, 8, 9),
+    violation=replace(ROWS, law="batch", position=2, call=3, row=1, sequence=1),
+)
+FULL_BATCH = replace(BATCH, violation=replace(ROWS, law="batch", call=None, row=None, sequence=0))
 LONG = replace(VIOLATED, schedule="1+16", tokens=tuple(range(17)), decoder_seed=None)
 
 # A verdict, whether it was stored, and its block.
@@ -185,6 +194,27 @@ VIOLATED  frame   my.py:make   seed 3
 VIOLATED  branch   my.py:make   seed 3
   smallest schedule   1 b=a b:1      2 tokens [0, 7]
   first wrong row     position 1     step 3 (b:1), row 0   |difference| 5.9e-01   tolerance 1.0e-12
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+    "a sequence of a batch, with the tokens that it holds": (
+        BATCH,
+        False,
+        """\
+VIOLATED  batch   my.py:make   seed 3
+  smallest schedule   b=new*2 b:1/1 b:1/2   5 tokens [5, 6, 7, 8, 9]
+  first wrong row     position 2     step 3 (b:1/2), sequence 1, row 1   |difference| 5.9e-01   \
+tolerance 1.0e-12
+  its tokens          [6, 8, 9]
+  what                decoding in these chunks gives other rows than one full pass""",
+    ),
+    "a sequence of a full batch": (
+        FULL_BATCH,
+        False,
+        """\
+VIOLATED  batch   my.py:make   seed 3
+  smallest schedule   b=new*2 b:1/1 b:1/2   5 tokens [5, 6, 7, 8, 9]
+  first wrong row     position 1     full_batch, sequence 0   |difference| 5.9e-01   \
+tolerance 1.0e-12
   what                decoding in these chunks gives other rows than one full pass""",
     ),
     "more than 16 tokens": (

@@ -170,8 +170,20 @@ def first_line(error: BaseException) -> str:
 
 
 def place(error: BaseException) -> str:
-    """Where in the decoder's code it was raised, as `` (file.py:12)``."""
+    """Where in the decoder's code it was raised, as `` (file.py:12)``.
+
+    That is the last line outside installed packages: an error deep in numpy has its cause further
+    up. Behind an adapter of ours it is the engine's own last line.
+    """
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is our own call
-    # The last line outside installed packages: an error deep in numpy has its cause further up.
-    own = [frame for frame in frames if "site-packages" not in frame.filename] or frames
-    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_ADAPTERS)]
+    own = [frame for frame in theirs if "site-packages" not in frame.filename]
+    engine = [frame for frame in theirs if not _NUMERICS & {*Path(frame.filename).parts}]
+    for chosen in (own, engine, frames):
+        if chosen:
+            return f" ({Path(chosen[-1].filename).name}:{chosen[-1].lineno})"
+    return ""
+
+
+_ADAPTERS = Path(__file__).parent.parent / "engines"
+_NUMERICS = {"numpy", "torch"}

@@ -128,6 +128,7 @@ class Comparison:
         *,
         position: int,
         call: int | None = None,
+        sequence: int | None = None,
     ) -> Finding:
         """Compare (T, width) rows, the first of which stands at ``position`` of the sequence.
 
@@ -137,6 +138,7 @@ class Comparison:
             bounds: how far from each entry is still equal.
             position: of the first row.
             call: the call that gave them, counted from 1; None for a full pass.
+            sequence: of a batch, which of its sequences; None for one alone.
         """
         distance, share = distances(got, expected, bounds)
         worst = np.unravel_index(int(np.argmax(share)), share.shape)
@@ -155,6 +157,7 @@ class Comparison:
             message=self.message,
             call=call,
             row=None if call is None else row,
+            sequence=sequence,
         )
         return replace(found, violation=violation)
 

@@ -24,7 +24,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
         f"tokens, in calls of {_companions(decoder, case)}",
     )
     findings = [
-        comparison.of(got, due, decoder.bounds(due), position=start, call=call)
+        comparison.of(got, due, decoder.bounds(due), position=start, call=call, sequence=0)
         for call, (got, due, (start, _stop)) in enumerate(
             zip(beside, alone, case.schedule.spans, strict=True), start=1
         )
@@ -35,7 +35,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
         padded = Comparison(
             "padding", "full-batch", "full_batch: rows change beside a longer sequence"
         )
-        findings.append(padded.of(got, due, decoder.bounds(due), position=0))
+        findings.append(padded.of(got, due, decoder.bounds(due), position=0, sequence=1))
     return gather(findings)
 
 

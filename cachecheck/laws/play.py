@@ -31,11 +31,13 @@ class Answered:
         tokens: the whole sequence, the call's own tokens included.
         past: how many of them were there before.
         rows: (T, width) the call's rows.
+        sequence: of a batch, which of its sequences; None for one alone.
     """
 
     tokens: tuple[int, ...]
     past: int
     rows: Rows
+    sequence: int | None = None
 
 
 class Player:
@@ -63,13 +65,13 @@ class Player:
         self.performed.add(step.operation)
         if not isinstance(step, Append):
             return []
-        if ahead.live[step.branch].batch:
+        after = ahead.live[step.branch]
+        if after.batch:
             self.performed.add("batch")
         assert before is not None  # noqa: S101 - the ledger has refused an unknown branch
-        after = ahead.live[step.branch].rows
         return [
-            Answered(held, len(past), some)
-            for held, past, some in zip(after, before.rows, rows, strict=True)
+            Answered(held, len(past), some, at if after.batch else None)
+            for at, (held, past, some) in enumerate(zip(after.rows, before.rows, rows, strict=True))
         ]
 
     def _perform(self, step: Step, tokens: Sequence[int]) -> list[Rows]:

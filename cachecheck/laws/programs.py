@@ -55,7 +55,9 @@ def _compared(
     comparison = Comparison(law, "rows", _ROWS)
     due = expected.of(one.tokens)[one.past :]
     bounds = decoder.bounds(due)
-    return comparison.of(one.rows, due, bounds, position=one.past, call=number)
+    return comparison.of(
+        one.rows, due, bounds, position=one.past, call=number, sequence=one.sequence
+    )
 
 
 def _invariants(law: str, decoder: Guarded, number: int) -> list[Finding]:
@@ -73,9 +75,11 @@ def _full_batch(law: str, decoder: Guarded, player: Player, expected: _Expected)
     findings = []
     for branch in player.ledger.live.values():
         if branch.batch and all(branch.rows):
-            for sequence, rows in zip(branch.rows, decoder.full_batch(branch.rows), strict=True):
-                due = expected.of(sequence)
-                findings.append(comparison.of(rows, due, decoder.bounds(due), position=0))
+            given = enumerate(zip(branch.rows, decoder.full_batch(branch.rows), strict=True))
+            for at, (tokens, rows) in given:
+                due = expected.of(tokens)
+                bounds = decoder.bounds(due)
+                findings.append(comparison.of(rows, due, bounds, position=0, sequence=at))
     return findings
 
 

@@ -7,7 +7,8 @@ import textwrap
 from rich.console import Console
 
 from cachecheck.certify.certificate import Certificate
-from cachecheck.report.terminal import number, print_plain
+from cachecheck.report.failure import number
+from cachecheck.report.terminal import print_plain
 from cachecheck.verdict import Answer
 
 

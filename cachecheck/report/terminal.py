@@ -14,10 +14,9 @@ from rich.text import Text
 
 from cachecheck import __version__
 from cachecheck.laws import LAWS, implied, weakest
+from cachecheck.report.failure import failure_block, number
 from cachecheck.report.margins import margin_line
-from cachecheck.schedule import Schedule
-from cachecheck.schedule.notation import write
-from cachecheck.verdict import NOT_OFFERED, Answer, Verdict, Violation
+from cachecheck.verdict import NOT_OFFERED, Answer, Verdict
 
 STYLES = {
     Answer.HOLDS: "green",
@@ -26,15 +25,6 @@ STYLES = {
     Answer.UNSUPPORTED: "dim",
     Answer.ERROR: "bold magenta",
 }
-
-_TOKENS_SHOWN = 16
-
-
-def number(value: float | None) -> str:
-    """A difference or tolerance as the tables show it: ``5.9e-01``, ``0`` when exactly zero."""
-    if value is None:
-        return "-"
-    return "0" if value == 0 else f"{value:.1e}"
 
 
 def law_table(verdicts: Sequence[Verdict]) -> Table:
@@ -58,57 +48,9 @@ def law_table(verdicts: Sequence[Verdict]) -> Table:
     return table
 
 
-def failure_block(verdict: Verdict, target: str, saved: Path | None) -> str:
-    """The block of one VIOLATED or ERROR, as plain text."""
-    seed = "" if verdict.decoder_seed is None else f"   seed {verdict.decoder_seed}"
-    lines = [f"{verdict.answer.value}  {verdict.law}   {target}{seed}"]
-    if verdict.schedule is not None and verdict.tokens is not None:
-        count = len(verdict.tokens)
-        shown = ", ".join(map(str, verdict.tokens[:_TOKENS_SHOWN]))
-        more = ", ..." if count > _TOKENS_SHOWN else ""
-        plural = "token" if count == 1 else "tokens"
-        label = "smallest schedule" if verdict.shrunk else "schedule"
-        width = max(14, len(verdict.schedule) + 2)
-        lines.append(_line(label, f"{verdict.schedule:<{width}} {count} {plural} [{shown}{more}]"))
-    broken = verdict.violation
-    if broken is not None and broken.position is None and broken.call is not None:
-        lines.append(_line("first seen", _place(broken, verdict.schedule)))
-    if broken is not None and broken.position is not None:
-        place = _place(broken, verdict.schedule)
-        lines.append(
-            _line(
-                "unmoved row" if broken.difference == 0 else "first wrong row",
-                f"{f'position {broken.position}':<14} {place}   "
-                f"|difference| {number(broken.difference)}   tolerance {number(broken.tolerance)}",
-            )
-        )
-    lines.append(_line("what", verdict.message))
-    if saved is not None:
-        lines.append(_line("replay", f"cachecheck replay {saved}"))
-    return "\n".join(lines)
-
-
-def _place(broken: Violation, schedule: str | None) -> str:
-    """The call that gave the row: a chunk of a plain schedule, else a step."""
-    if broken.call is None:
-        return "full pass"
-    parsed = Schedule.parse(schedule or "1")
-    row = "" if broken.row is None else f", row {broken.row}"
-    if parsed.plain:
-        return f"chunk {broken.call}{row}"
-    # A law may make calls of its own after the schedule's.
-    step = parsed.steps[broken.call - 1 : broken.call]
-    shown = f" ({write(step)})" if step else ""
-    return f"step {broken.call}{shown}{row}"
-
-
 def _not_offered(verdict: Verdict) -> bool:
     """Whether the decoder simply lacks what the law is about."""
     return verdict.answer is Answer.UNSUPPORTED and verdict.message.startswith(NOT_OFFERED)
-
-
-def _line(label: str, text: str) -> str:
-    return f"  {label:<19} {text}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
