@@ -50,3 +50,15 @@ def test_importing_the_engines_loads_neither_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"
+
+
+@pytest.mark.extras
+def test_a_library_that_is_there_and_fails_to_import_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("transformers", reason="it must be there")
+    monkeypatch.setitem(sys.modules, "cachecheck.engines.ways", None)  # as if its imports failed
+    monkeypatch.delattr("cachecheck.engines.ways", raising=False)
+    with pytest.raises(TargetError, match="installed and fails to import: ") as caught:
+        transformers_factory("llama")
+    assert "\n" not in str(caught.value)

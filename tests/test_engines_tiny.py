@@ -100,7 +100,7 @@ def test_an_architecture_that_is_no_decoder_says_why() -> None:
         transformers_factory("openai-gpt")(0)
 
 
-@pytest.mark.parametrize("way", [name for name in WAYS if name != "quanto"])
+@pytest.mark.parametrize("way", [name for name in WAYS if name not in ("quanto", "hqq")])
 def test_every_way_runs_a_plain_decoder(way: str) -> None:
     decoder = WAYS[way].decoder("llama", 0)
     rows, cache = decoder.extend([1, 2, 3], decoder.new_cache())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cachecheck.engines import lacking_packages
+from cachecheck.engines import need_libraries
 from cachecheck.engines.known_failures import Ledger, load_ledger
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
@@ -62,7 +62,8 @@ def run(request: Request, console: Console) -> int:
     """Run what is asked for; return the exit code.
 
     Raises:
-        InputError: an unknown name, a missing package, or a folder that cannot be written.
+        InputError: an unknown name, or a folder that cannot be written.
+        TargetError: a package is missing.
     """
     ledger = load_ledger(request.library)
     file = request.out / f"{request.library}.json"
@@ -71,9 +72,7 @@ def run(request: Request, console: Console) -> int:
             raise InputError("--again shows what is there, all of it: leave out what limits a run")
         return _told(read_matrix(file), ledger, request, console)
     _check_place(request, file)
-    lacking = lacking_packages()
-    if lacking:
-        raise InputError(f"zoo transformers needs {' and '.join(lacking)}, not installed here")
+    need_libraries(f"zoo {request.library}")
     matrix, interrupted = _run(request, ledger, console)
     matrix.write(request.out)
     code = _told(matrix, ledger, request, console)

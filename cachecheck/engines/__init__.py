@@ -25,14 +25,9 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
         A function from a seed to a decoder, whose cache is the library's own.
 
     Raises:
-        TargetError: an unknown name, or torch or transformers is not installed.
+        TargetError: an unknown name, or torch or transformers cannot be used.
     """
-    lacking = lacking_packages()
-    if lacking:
-        raise TargetError(
-            f"hf:{name} needs {' and '.join(lacking)}, not installed here; "
-            f"pip install {' '.join(lacking)}"
-        )
+    need_libraries(f"hf:{name}")
     # Seconds to import, and optional packages: only when a decoder is wanted.
     from cachecheck.engines.tiny import causal_classes  # noqa: PLC0415
     from cachecheck.engines.ways import WAYS  # noqa: PLC0415
@@ -57,7 +52,25 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     return make
 
 
-def lacking_packages() -> list[str]:
-    """What the Hugging Face adapter needs and is not installed."""
+def need_libraries(what: str) -> None:
+    """Make sure that torch and transformers are there and can be imported.
+
+    Raises:
+        TargetError: ``what`` needs them, and they are not, or cannot.
+    """
     needed = ("torch", "transformers")
-    return [name for name in needed if importlib.util.find_spec(name) is None]
+    lacking = [name for name in needed if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise TargetError(
+            f"{what} needs {' and '.join(lacking)}, not installed here; "
+            f"pip install {' '.join(lacking)}"
+        )
+    try:
+        from cachecheck.engines import ways  # noqa: F401, PLC0415
+    except ImportError as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise TargetError(
+            f"{what} needs transformers, which is installed and fails to import: {cause}"
+        ) from error

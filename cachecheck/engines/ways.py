@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -120,9 +120,9 @@ def _fp8(config: Any) -> Any:
     return QuantizedCache("fp8", config)
 
 
-def _quanto(config: Any) -> Any:
+def _four_bits(backend: str) -> Callable[[Any], Any]:
     # Groups of one head's width, and so few tokens in full that a schedule goes past them.
-    return QuantizedCache("quanto", config, nbits=4, q_group_size=8, residual_length=4)
+    return partial(QuantizedCache, backend, nbits=4, q_group_size=8, residual_length=4)
 
 
 _WAYS = (
@@ -158,7 +158,14 @@ _WAYS = (
     Way(
         "quanto",
         "keys and values in 4 bits, the last 4 tokens in full; needs optimum-quanto",
-        cache=_quanto,
+        cache=_four_bits("quanto"),
+        atol=QUANTISED_ATOL,
+        laws=("schedule",),
+    ),
+    Way(
+        "hqq",
+        "the same by another backend; needs hqq",
+        cache=_four_bits("hqq"),
         atol=QUANTISED_ATOL,
         laws=("schedule",),
     ),
