@@ -32,6 +32,8 @@ BRANCHES, ROWS = 4, 4
 """Most live branches at a time, and rows of a batch."""
 
 _STEPS = (3, 4, 5, 6, 8, 10, 14)
+_BEAMS = 0.5
+"""Of the reorderings that keep the number of rows, as every one of a beam search does."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,15 @@ class _Writer:
         return Release(self.rng.choice(names)) if len(names) > 1 else None
 
     def reorder(self) -> Step | None:
-        name = self._one(self._names(batch=True))
-        return None if name is None else Reorder(name, self._chosen(self.ledger.live[name]))
+        names = self._names(batch=True)
+        filled = [name for name in names if self.ledger.live[name].length]
+        name = self._one(filled or names)  # nothing shows where there is nothing to move
+        if name is None:
+            return None
+        branch = self.ledger.live[name]
+        if self.rng.random() < _BEAMS:
+            return Reorder(name, self._drawn(branch, len(branch.rows)))
+        return Reorder(name, self._chosen(branch))
 
     def split(self) -> Step | None:
         source = self._one(self._names(batch=True))
@@ -177,8 +186,10 @@ class _Writer:
         return Fork(self._fresh(), source, self._chosen(self.ledger.live[source]))
 
     def _chosen(self, branch: Branch) -> tuple[int, ...]:
-        count = len(branch.rows)
-        return tuple(self.rng.randrange(count) for _ in range(self.rng.randint(1, ROWS)))
+        return self._drawn(branch, self.rng.randint(1, ROWS))
+
+    def _drawn(self, branch: Branch, count: int) -> tuple[int, ...]:
+        return tuple(self.rng.randrange(len(branch.rows)) for _ in range(count))
 
     def merge(self) -> Step | None:
         names = self._names(batch=True)

@@ -63,6 +63,14 @@ def test_an_entry_for_all_architectures_is_stale_only_if_none_fails() -> None:
     assert [name for _, name in everywhere.stale(passing)] == ["a", "b"]
 
 
+def test_an_entry_that_few_cases_meet_is_stale_only_if_none_fails() -> None:
+    failing = [("mamba", "x", "crop", "HOLDS"), ("falcon_mamba", "x", "crop", "VIOLATED")]
+    assert [name for _, name in ledger().stale(failing)] == ["mamba"]
+    assert ledger(seldom=True).stale(failing) == []
+    passing = [(name, way, law, "HOLDS") for name, way, law, _ in failing]
+    assert [name for _, name in ledger(seldom=True).stale(passing)] == ["mamba", "falcon_mamba"]
+
+
 def test_an_architecture_that_did_not_run_is_not_stale() -> None:
     assert ledger().stale([("llama", "dynamic", "schedule", "HOLDS")]) == []
 

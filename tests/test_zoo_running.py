@@ -59,6 +59,11 @@ def test_what_takes_no_cache_refuses_and_what_cannot_be_built_says_why() -> None
     assert absent.reason
 
 
+def test_what_cannot_be_built_is_not_built_in_any_way() -> None:
+    (cell,) = ran([job("gemma4_assistant", "schedule", ways=("static",))])["gemma4_assistant"]
+    assert cell.answer == "NOT BUILT"
+
+
 def test_a_way_that_an_architecture_does_not_have_is_unsupported() -> None:
     (cell,) = ran([job("mistral", "reorder", ways=("fp8",))])["mistral"]
     assert cell.answer == "UNSUPPORTED"

@@ -7,8 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.console import Console
@@ -95,7 +96,7 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     amount = (request.examples, request.seed, request.memory)
     jobs = [Job(name, ways, laws, *amount, ledger.quarantined(name)) for name in chosen]
     asked = f"seed {request.seed}, {request.examples} cases for each law and way"
-    numbers = {**versions(), **{name: version(name) for name in ("torch", request.library)}}
+    numbers = {**versions(), **_installed("torch", request.library, "optimum-quanto", "hqq")}
     whole = not (request.only or request.ways or request.laws)
     matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole, wanted=len(jobs))
     print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
@@ -123,6 +124,15 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     return matrix, interrupted
 
 
+def _installed(*names: str) -> dict[str, str]:
+    """Their versions, of those that are there."""
+    found = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
 def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> int:
     """Print the matrix and write its page; the exit code."""
     matrix = found.marked(ledger)
@@ -133,7 +143,7 @@ def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> 
         write_whole(page, markdown(matrix, ledger.entries, _findings(request.out)))
     except OSError as error:
         raise InputError(f"cannot write {page}: {error.strerror}") from error
-    print_plain(console, f"written: {request.out}/{request.library}.json and .md")
+    print_plain(console, f"written: {page}" if request.again else f"written: {page} and .json")
     if stale or matrix.unknown(("VIOLATED",)):
         return 1
     return 2 if matrix.unknown(("ERROR",)) or not matrix.checked else 0

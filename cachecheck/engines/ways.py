@@ -14,18 +14,13 @@ from transformers import DynamicCache, QuantizedCache, StaticCache
 from transformers.cache_utils import StaticLayer
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
-from cachecheck.engines.looking import learned_positions
+from cachecheck.engines.looking import cache_argument, learned_positions
+from cachecheck.engines.quantised import Rounding, explained, four_bits, three_bit_mantissa
 from cachecheck.engines.tiny import POSITIONS, TOKENS, tiny_model
 from cachecheck.errors import Unsupported
 
 STATIC_LENGTH = 32
 """Slots of a static cache: windows of 6 are crossed, and a search runs into its end."""
-
-QUANTISED_ATOL = 1.0
-"""What rows of order one may differ by with keys and values of a few bits: our bound, not theirs.
-
-On Llama up to 0.8: cachecheck zoo transformers --only llama --ways fp8, and its file.
-"""
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Way:
         attention: the library's name of an attention function, None for its own choice.
         dtype: of the parameters.
         cache: from the model's text configuration to an empty cache; None for the usual one.
-        atol: what the cache promises, if less than its precision.
+        rounding: of what the cache keeps, if that is of few bits; see `quantised`.
         laws: that it may break while the usual way keeps them; empty for all.
     """
 
@@ -47,7 +42,7 @@ class Way:
     attention: str | None = None
     dtype: str = "float32"
     cache: Callable[[Any], Any] | None = None
-    atol: float | None = None
+    rounding: Rounding | None = None
     laws: tuple[str, ...] = ()
 
     def concerns(self, law: str) -> bool:
@@ -72,13 +67,16 @@ class Way:
             model,
             vocab_size=TOKENS,
             max_length=min(filter(None, (room, slots)), default=None),
-            atol=self.atol,
+            atol=None if self.rounding is None else self._explained(model, self.rounding),
             threads=1,
             make_cache=make,
         )
         if self.cache is not None and self.id != "recording":
             made.state = None  # type: ignore[assignment,method-assign] # more than its filled part
         return made
+
+    def _explained(self, model: Any, rounding: Rounding) -> float:
+        return explained(model.eval(), cache_argument(model), rounding, TOKENS)
 
     def _maker(self, model: Any, config: Any) -> Callable[[], Any]:
         if not model._supports_default_dynamic_cache():  # noqa: SLF001 - as generate asks
@@ -121,8 +119,8 @@ def _fp8(config: Any) -> Any:
 
 
 def _four_bits(backend: str) -> Callable[[Any], Any]:
-    # Groups of one head's width, and so few tokens in full that a schedule goes past them.
-    return partial(QuantizedCache, backend, nbits=4, q_group_size=8, residual_length=4)
+    # Groups within a head, whose smallest width is 4, and tokens in full that schedules go past.
+    return partial(QuantizedCache, backend, nbits=4, q_group_size=4, residual_length=4)
 
 
 _WAYS = (
@@ -146,27 +144,27 @@ _WAYS = (
         "static",
         f"buffers of {STATIC_LENGTH} slots",
         cache=_static,
-        laws=("schedule", "overflow", "crop", "reset", "reorder"),
+        laws=("schedule", "overflow", "branch", "crop", "reset", "reorder"),
     ),
     Way(
         "fp8",
         "keys and values in 8-bit floats",
         cache=_fp8,
-        atol=QUANTISED_ATOL,
+        rounding=three_bit_mantissa,
         laws=("schedule", "reorder"),
     ),
     Way(
         "quanto",
         "keys and values in 4 bits, the last 4 tokens in full; needs optimum-quanto",
         cache=_four_bits("quanto"),
-        atol=QUANTISED_ATOL,
+        rounding=four_bits,
         laws=("schedule",),
     ),
     Way(
         "hqq",
         "the same by another backend; needs hqq",
         cache=_four_bits("hqq"),
-        atol=QUANTISED_ATOL,
+        rounding=four_bits,
         laws=("schedule",),
     ),
 )

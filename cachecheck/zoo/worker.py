@@ -79,6 +79,15 @@ def work(job: Job, pipe: Connection) -> None:
 
 
 def _messages(job: Job) -> Iterator[tuple[str, ...]]:
+    usual = WAYS["dynamic"]
+    if (
+        usual.id not in job.ways
+    ):  # only the usual way tells what cannot be built from what is refused
+        yield ("now", usual.id, "building")
+        _, lacking = _target(job.architecture, usual)
+        if lacking is not None and lacking.answer == NOT_BUILT:
+            yield from (_cell(replace(lacking, law=law)) for law in _laws(job, usual))
+            return
     for way in (WAYS[name] for name in job.ways):
         yield ("now", way.id, "building")
         target, lacking = _target(job.architecture, way)
@@ -100,7 +109,9 @@ def _messages(job: Job) -> Iterator[tuple[str, ...]]:
 
 
 def _searched(job: Job, way: Way, law: str, target: Target) -> Cell:
-    effort = Effort(seed=job.seed, examples=job.examples, max_length=_LENGTH)
+    # Other cases for each architecture: code that many share is met by more of them.
+    cases = f"{job.seed}/{job.architecture}"
+    effort = Effort(seed=job.seed, examples=job.examples, max_length=_LENGTH, case_seed=cases)
     verdict, _ = search(LAWS[law], target, effort)
     return Cell.of(job.architecture, way.id, verdict)
 

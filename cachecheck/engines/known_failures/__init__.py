@@ -18,7 +18,7 @@ from cachecheck.errors import InputError
 TOLERATED, QUARANTINED = "tolerated", "quarantined"
 JUDGEMENTS = ("bug", "documented limit")
 _FIELDS = ("id", "kind", "architectures", "ways", "laws", "answers", "seen", "versions")
-_OPTIONAL = ("finding", "judgement", "report")
+_OPTIONAL = ("finding", "judgement", "report", "seldom")
 
 Failure = tuple[str, str, str, str]
 """Architecture, way, law and answer of one cell."""
@@ -40,6 +40,7 @@ class Entry:
         finding: folder under ``evidence/findings``; empty where there is none.
         judgement: one of `JUDGEMENTS`; empty for what is no violation.
         report: address of a public report; empty where none is known.
+        seldom: few cases meet it, so that it passes now only if none of its architectures shows it.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Entry:
     finding: str = ""
     judgement: str = ""
     report: str = ""
+    seldom: bool = False
 
     def names(self, architecture: str, way: str, law: str) -> bool:
         """Whether this cell is among its own."""
@@ -100,7 +102,7 @@ class Ledger:
             own = [cell for cell in cells if entry.names(*cell[:3])]
             failing = {cell[0] for cell in own if cell[3] in entry.answers}
             passing = dict.fromkeys(cell[0] for cell in own if cell[0] not in failing)
-            if "*" in entry.architectures and failing:
+            if failing and (entry.seldom or "*" in entry.architectures):
                 continue  # it says that some fail, not that each does
             found += [(entry, architecture) for architecture in passing]
         return found

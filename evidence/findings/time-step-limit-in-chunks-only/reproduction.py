@@ -14,7 +14,7 @@ for name, own in {"zamba2": zamba, "nemotron_h": nemotron}.items():
     config = AutoConfig.for_model(name, vocab_size=32, hidden_size=32, num_attention_heads=4,
         num_hidden_layers=2, intermediate_size=64, time_step_min=0.1, time_step_max=1.0,
         initializer_range=0.2, pad_token_id=None, **own)  # fmt: skip
-    model, ids = AutoModelForCausalLM.from_config(config).eval(), torch.arange(12)[None]
+    model, ids = AutoModelForCausalLM.from_config(config).eval().double(), torch.arange(12)[None]
     with torch.no_grad():
         whole, cache = model(ids, use_cache=False).logits, model(ids[:, :11], use_cache=True).cache
         row = model(ids[:, 11:], cache=cache, use_cache=True).logits[0, 0]

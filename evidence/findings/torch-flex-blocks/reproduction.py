@@ -6,7 +6,7 @@ import warnings
 import torch
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
-warnings.simplefilter("ignore")  # that it is slow without torch.compile
+warnings.simplefilter("ignore")  # that it should be compiled, and how to debug it without
 print("torch", torch.__version__)
 query, key = torch.ones(1, 1, 1, 8), torch.ones(1, 1, 256, 8)
 value = torch.arange(256.0)[:, None].expand(1, 1, 256, 8)

@@ -9,8 +9,10 @@ torch.manual_seed(0)
 config = XLMConfig(vocab_size=32, emb_dim=32, n_layers=2, n_heads=4, causal=True, n_langs=1,
     max_position_embeddings=64, init_std=0.2, embed_init_std=0.2, mask_token_id=3)  # fmt: skip
 model, ids = XLMWithLMHeadModel(config).eval(), torch.tensor([[5, 6, 7, 8]])
-options = {"max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False, "output_logits": True,
+options = {"max_new_tokens": 4, "do_sample": False, "output_logits": True,
     "return_dict_in_generate": True}  # fmt: skip
+told = [9, 10, 11, 12]  # the same new tokens for both, so that they are asked about one text
+options["prefix_allowed_tokens_fn"] = lambda _, text: [told[len(text) - 4]]
 cached = model.generate(ids, **options).logits
 plain = model.generate(ids, use_cache=False, **options).logits
 off = [(a - b).abs().max().item() for a, b in zip(cached, plain, strict=True)]
