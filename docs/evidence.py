@@ -194,7 +194,10 @@ def page() -> str:
     versions = load("hugging_face.json")["versions"]
     kills, peers = other("kill_tables.py"), other("peers_table.py")
     found = other("findings.py")
+    plainly = other("../benchmarks/plainly/answers.py")
+    checks = load("plainly.json")["rows"]
     old = other("../benchmarks/history/table.py")["table"](load("history.json"))
+    planted, faults = other("../benchmarks/engine_faults/table.py"), load("engine-faults.json")
     missed = ", ".join(
         f"`{name}` ({share:.0%})"
         for name, share in peers["missed_by_ours"](peers["load"]()).items()
@@ -307,12 +310,38 @@ numbers a chunk's rows from 0 patched in from outside.
 `cachecheck zoo transformers --out evidence/zoo`. {found["zoo_summary"]()} The whole matrix, with
 every refusal and reason: [zoo/transformers.md](zoo/transformers.md).
 
+## How much the zoo sees
+
+`python -m benchmarks.engine_faults`: deliberate faults, each put into one place of the installed
+library from outside, under the survey that the zoo is: its ways, its laws, {faults["examples"]}
+cases for each. A fault counts as caught by the first cell that fails and does not fail without it;
+schedules are the smallest over the architectures. *No effect*: rows of drawn cases are the same
+with the fault and without, to the bit or within the tolerance. What the survey missed is given the
+{faults["many"]} cases of `cachecheck fuzz`.
+
+{planted["summary"](faults)}
+
+{planted["table"](faults)}
+
+Why it misses what it misses:
+
+{planted["missed"](faults)}
+
 ## Findings in current releases
 
 Each has a page with the verdict, the smallest case, the suspected cause and how it was judged, and
 `reproduction.py`, which does not use cachecheck and exits 1 while it shows.
 
 {found["findings_table"]()}
+
+## Accusations, made again in plain calls
+
+`python -m benchmarks.plainly`: what the zoo accuses is tried by `benchmarks/plainly/plain.py`,
+which knows transformers alone: weights, tokens, calls and comparisons are its own, and batches go
+through `generate`. It must differ by more than the cell's tolerance; what holds in the zoo is tried
+alike and must not. {plainly["summary"](checks)}
+
+{table(["entry of the ledger", "architectures", "shown", "checks"], plainly["by_finding"](checks))}
 
 ## Old bugs found again
 

@@ -1,0 +1,133 @@
+"""One fault in one architecture: the zoo's own survey, and 200 cases where that saw nothing."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.engine_faults.catalogue import FAULTS
+from benchmarks.engine_faults.comparing import compared
+from benchmarks.engine_faults.fault import EngineFault, patched
+from cachecheck.cases import Effort
+from cachecheck.engines.known_failures import load_ledger
+from cachecheck.engines.ways import WAYS, quiet
+from cachecheck.errors import TargetError, Unsupported
+from cachecheck.laws import LAWS
+from cachecheck.search import search
+from cachecheck.target import Target, load_target
+from cachecheck.verdict import Verdict
+from cachecheck.zoo.cells import Cell
+from cachecheck.zoo.worker import Job, _messages
+
+SEED, EXAMPLES, MANY = 0, 4, 200
+"""The zoo's seed and cases for each law and way; those of ``cachecheck fuzz``."""
+
+FAILED = ("VIOLATED", "ERROR")
+Accused = frozenset[tuple[str, str]]
+"""Ways and laws that fail without any fault: nothing is caught there."""
+
+
+def hushed() -> None:
+    """This process as a worker of the zoo: one thread, and no advice from the library."""
+    quiet()
+    warnings.simplefilter("ignore")
+
+
+def survey(architecture: str, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[Cell]:
+    """The cells of ``cachecheck zoo``, in its order, as they are found."""
+    job = Job(architecture, ways, tuple(LAWS), EXAMPLES, SEED, None)
+    for kind, *rest in _messages(job):
+        if kind == "cell":
+            yield Cell.from_json(json.loads(rest[0]))
+
+
+def control(architecture: str) -> dict[str, Any]:
+    """The survey of the library as it is: answers, and which cells fail, each with its entry."""
+    ledger, accused, answers = load_ledger("transformers"), [], Counter[str]()
+    for cell in survey(architecture):
+        answers[cell.answer] += 1
+        if cell.answer in FAILED:
+            where = (cell.architecture, cell.way, cell.law, cell.answer)
+            entry = ledger.explaining(where)
+            known = "" if entry is None else entry.id
+            accused.append(
+                {"way": cell.way, "law": cell.law, "answer": cell.answer, "known": known}
+            )
+    return {"architecture": architecture, "answers": dict(answers), "failed": accused}
+
+
+def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
+    """What a fault does in an architecture, and what sees it."""
+    fault = FAULTS[name]
+    change = compared(fault, architecture)
+    ways = tuple(WAYS) if change.beyond else fault.ways
+    with patched(fault, architecture):
+        cell = next((one for one in survey(architecture, ways) if _counts(one, accused)), None)
+    found: dict[str, Any] = {
+        "fault": name,
+        "architecture": architecture,
+        "outcome": _outcome(cell, beyond=change.beyond, changed=change.changed),
+        **vars(change),
+    }
+    if cell is not None:
+        found |= {
+            "way": cell.way,
+            "law": cell.law,
+            "answer": cell.answer,
+            "schedule": cell.schedule,
+            "case": cell.examples,
+        }
+        if cell.answer == "ERROR":
+            found["reason"] = cell.reason
+    elif found["outcome"] == "missed":
+        found["many"] = many(fault, architecture, accused)
+    return found
+
+
+def _counts(cell: Cell, accused: Accused) -> bool:
+    return cell.answer in FAILED and (cell.way, cell.law) not in accused
+
+
+def _outcome(cell: Cell | None, *, beyond: bool, changed: int) -> str:
+    if cell is not None:
+        return "caught"
+    if beyond:
+        return "missed"
+    return "within tolerance" if changed else "changes nothing"
+
+
+def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, Any] | None:
+    """The law that finds the fault within the cases of ``fuzz``, and by which; None if none does.
+
+    What it finds without the fault as well does not count.
+    """
+    for way in fault.ways:
+        target = load_target(f"hf:{architecture}/{way}")
+        for law in [fault.law] if fault.law else LAWS:
+            if (way, law) in accused:
+                continue
+            with patched(fault, architecture):
+                verdict = _searched(law, target)
+            if verdict is None or verdict.answer.value not in FAILED:
+                continue
+            without = _searched(law, target)
+            if without is None or without.answer.value in FAILED:
+                continue
+            return {
+                "way": way,
+                "law": law,
+                "answer": verdict.answer.value,
+                "schedule": verdict.schedule,
+                "case": verdict.examples,
+            }
+    return None
+
+
+def _searched(law: str, target: Target) -> Verdict | None:
+    try:
+        return search(LAWS[law], target, Effort(seed=SEED, examples=MANY))[0]
+    except (TargetError, Unsupported):
+        return None
