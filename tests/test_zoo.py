@@ -79,7 +79,6 @@ def test_a_cell_over_several_ways_shows_what_says_most_and_the_unknown_first() -
     assert worst([REFUSED, HOLDS]) is HOLDS
     known = BROKEN.marked("drops-state")
     assert worst([known, BROKEN]) is BROKEN
-    assert worst([]) is None
 
 
 def test_a_matrix_survives_as_a_file_but_for_digits_and_long_refusals(tmp_path: Path) -> None:

@@ -71,8 +71,9 @@ def _letters(matrix: Matrix) -> Iterator[str]:
     tall = max((len(law) for law in matrix.laws), default=0)
     for row in range(tall):
         yield " " * (width + 2) + " ".join(law.rjust(tall)[row] for law in matrix.laws)
+    worst = matrix.worst()
     for name in matrix.architectures:
-        found = (matrix.at(name, law) for law in matrix.laws)
+        found = (worst.get((name, law)) for law in matrix.laws)
         letters = " ".join("-" if cell is None else _LETTERS[cell.answer] for cell in found)
         yield f"{name:{width}}  {letters}"
     yield ""
@@ -138,11 +139,11 @@ def markdown(matrix: Matrix, entries: Sequence[Entry], findings: str = "") -> st
         findings: where their folders are, seen from the page; empty where they are not there.
     """
     versions = ", ".join(f"{name} {number}" for name, number in matrix.versions.items())
-    head = ["architecture", *matrix.laws]
+    head, worst, built = ["architecture", *matrix.laws], matrix.worst(), set(matrix.built)
     rows = [
-        [name, *(_word(matrix.at(name, law)) for law in matrix.laws)]
+        [name, *(_word(worst.get((name, law))) for law in matrix.laws)]
         for name in matrix.architectures
-        if name in set(matrix.built)
+        if name in built
     ]
     met = {cell.known for cell in matrix.cells}
     found = [

@@ -105,6 +105,6 @@ _WEIGHT = {
 }
 
 
-def worst(cells: Iterable[Cell]) -> Cell | None:
+def worst(cells: Iterable[Cell]) -> Cell:
     """The cell that says most; one that the ledger does not know comes first among equals."""
-    return max(cells, key=lambda cell: (_WEIGHT[cell.answer], not cell.known), default=None)
+    return max(cells, key=lambda cell: (_WEIGHT[cell.answer], not cell.known))

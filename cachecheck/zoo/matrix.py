@@ -71,10 +71,12 @@ class Matrix:
         found = Counter(cell.answer for cell in self.cells)
         return {answer: found[answer] for answer in ANSWERS if found[answer]}
 
-    def at(self, architecture: str, law: str) -> Cell | None:
+    def worst(self) -> dict[tuple[str, str], Cell]:
         """The cell that says most about an architecture under a law, over all ways."""
-        here = (c for c in self.cells if (c.architecture, c.law) == (architecture, law))
-        return worst(here)
+        here: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            here.setdefault((cell.architecture, cell.law), []).append(cell)
+        return {place: worst(cells) for place, cells in here.items()}
 
     def marked(self, ledger: Ledger) -> Matrix:
         """The same, where each cell that the ledger explains names its entry."""
