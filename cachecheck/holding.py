@@ -52,11 +52,12 @@ def held(seen: Seen, closest: Finding) -> Verdict:
         worst = replace(worst, tolerance=worst.noise)
     else:
         verdict = replace(verdict, margin=worst)
+    exact = seen.nearest.decoder.float64 is not None
     relative = closeness(closest) * RELATIVE[seen.nearest.decoder.precision]
     if not has_room(worst):
-        message = wording.no_room(worst)
+        message = wording.no_room(worst, exact=exact)
     elif relative > min(margins[0].tolerance, NOISES * margins[0].noise):
-        message = wording.between(relative, margins[0])
+        message = wording.between(relative, margins[0], exact=exact)
     else:
         return verdict
     return replace(verdict, answer=Answer.INCONCLUSIVE, message=message)

@@ -71,24 +71,31 @@ MISTAKES = {
     "influence": "hiding or leaking one key",
     "order": "positions that are one off",
 }
-_ADVICE = "shorter sequences, weights of unit scale or float64 (as_float64) would settle it"
 
 
-def no_room(margin: Margin) -> str:
+def _advice(*, exact: bool) -> str:
+    """What would settle it; ``exact``: the decoder offers float64 already."""
+    if exact:
+        return "shorter sequences or weights of unit scale would settle it"
+    return "shorter sequences, weights of unit scale or float64 (as_float64) would settle it"
+
+
+def no_room(margin: Margin, *, exact: bool) -> str:
     """The mildest mistake would look like rounding."""
     return (
         f"no room: {MISTAKES[margin.probe]} would move rows of {margin.length} tokens by as "
         f"little as {margin.signal:.1e} of their size. That should be three times what is called "
-        f"equal, {margin.tolerance:.1e}, since rounding may come to {margin.noise:.1e}; {_ADVICE}"
+        f"equal, {margin.tolerance:.1e}, since rounding may come to {margin.noise:.1e}; "
+        f"{_advice(exact=exact)}"
     )
 
 
-def between(relative: float, margin: Margin) -> str:
+def between(relative: float, margin: Margin, *, exact: bool) -> str:
     """Differences larger than rounding should be, and no larger than a mild mistake may be."""
     return (
         f"rows differ by up to {relative:.1e} of their size, within the usual tolerance and many "
         f"times what rounding comes to in full passes of this decoder ({margin.noise:.1e}): a mild "
-        f"mistake, or a cached path that rounds more; {_ADVICE}"
+        f"mistake, or a cached path that rounds more; {_advice(exact=exact)}"
     )
 
 

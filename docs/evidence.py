@@ -336,7 +336,8 @@ Each has a page with the verdict, the smallest case, the suspected cause and how
 
 ## Accusations, made again in plain calls
 
-`python -m benchmarks.plainly`: what the zoo accuses is tried by `benchmarks/plainly/plain.py`,
+`python -m benchmarks.plainly`: what the zoo calls VIOLATED (not what raises, and not what follows
+from a broken law and was not searched) is tried by `benchmarks/plainly/plain.py`,
 which knows transformers alone: weights, tokens, calls and comparisons are its own, and batches go
 through `generate`. It must differ by more than the cell's tolerance; what holds in the zoo is tried
 alike and must not. {plainly["summary"](checks)}

@@ -90,6 +90,14 @@ class EvictsTooMuch(Windowed):
     kept = 2
 
 
+class ForgetsItsWindow(Windowed):
+    kept = 1 << 30
+
+    def extend(self, tokens: Any, cache: Any) -> Any:
+        every = np.concatenate([cache, tokens])
+        return Sums.full(self, every)[len(cache) :], every
+
+
 class EvictsOnce(Windowed):
     """Right rows from a cache that grows for ever once it has evicted."""
 
@@ -400,6 +408,21 @@ def test_a_violation_in_a_batch_names_its_sequence(
     violation = examined(law, decoder, text).violation
     assert violation is not None
     assert violation.sequence == sequence
+
+
+def test_a_companion_that_changes_rows_is_shown_with_its_tokens() -> None:
+    cached = examined("padding", PadsCount(), "1+2", (0, 0, 1)).violation
+    assert cached is not None
+    assert "a second sequence, [1, 1, 2], in calls of 2+1" in cached.message
+    full = examined("padding", FullBatchPads(), "1+1", (0, 0)).violation
+    assert full is not None
+    assert "full_batch: its rows change beside [0, 1, 1], the first of the batch" in full.message
+
+
+def test_a_wrong_row_past_the_window_is_counted_from_the_beginning_of_its_call() -> None:
+    violation = examined("window", ForgetsItsWindow(), "2+6").violation
+    assert violation is not None
+    assert (violation.position, violation.call, violation.row) == (4, 2, 2)
 
 
 def test_an_own_check_that_fails_is_quoted() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cachecheck import wording
 from cachecheck.cases import Effort
 from cachecheck.controls import CONTROLS
 from cachecheck.guard import Guarded
@@ -18,7 +19,7 @@ from cachecheck.report.margins import margin_line
 from cachecheck.search import search
 from cachecheck.target import as_target
 from cachecheck.tolerance import RELATIVE, least_noise, tightened
-from cachecheck.verdict import Answer, Verdict
+from cachecheck.verdict import Answer, Margin, Verdict
 from tests.decoders_for_tests import Sums
 
 
@@ -193,3 +194,10 @@ def test_differences_many_times_the_noise_are_not_called_equal() -> None:
     found = verdict(Noisy)
     assert found.answer is Answer.INCONCLUSIVE
     assert "within the usual tolerance and many times what rounding comes to" in found.message
+
+
+def test_float64_is_not_advised_to_a_decoder_that_offers_it() -> None:
+    margin = Margin(1e-3, 1e-2, 1e-2, "influence", 24)
+    for said in (wording.no_room(margin, exact=True), wording.between(1e-2, margin, exact=True)):
+        assert said.endswith("; shorter sequences or weights of unit scale would settle it")
+    assert "float64 (as_float64)" in wording.no_room(margin, exact=False)

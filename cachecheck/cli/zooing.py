@@ -16,7 +16,8 @@ def add(commands: Commands) -> None:
         help="every architecture of a library through every law: one matrix",
         description="Build every causal architecture of the installed library tiny, with random "
         "weights and no downloads, run it in several ways (kinds of cache, attention and "
-        "precision), and put it under every law that it has the members for. Each architecture "
+        "precision), and put it under every law that it has the members for; a way other than "
+        "dynamic under those that it may break while dynamic keeps them. Each architecture "
         "has a process of its own. What is known to fail is in the ledger of known failures and "
         "told apart; the matrix is written to OUT/LIBRARY.json and OUT/LIBRARY.md.",
         epilog="exit codes: 0 nothing but what the ledger knows, 1 a violation that it does not "

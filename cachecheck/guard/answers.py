@@ -179,7 +179,7 @@ def place(error: BaseException) -> str:
     theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_ADAPTERS)]
     own = [frame for frame in theirs if "site-packages" not in frame.filename]
     engine = [frame for frame in theirs if not _NUMERICS & {*Path(frame.filename).parts}]
-    for chosen in (own, engine, frames):
+    for chosen in (own, engine, theirs):
         if chosen:
             return f" ({Path(chosen[-1].filename).name}:{chosen[-1].lineno})"
     return ""

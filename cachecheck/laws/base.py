@@ -129,6 +129,7 @@ class Comparison:
         position: int,
         call: int | None = None,
         sequence: int | None = None,
+        skipped: int = 0,
     ) -> Finding:
         """Compare (T, width) rows, the first of which stands at ``position`` of the sequence.
 
@@ -139,6 +140,7 @@ class Comparison:
             position: of the first row.
             call: the call that gave them, counted from 1; None for a full pass.
             sequence: of a batch, which of its sequences; None for one alone.
+            skipped: rows of the call before these.
         """
         distance, share = distances(got, expected, bounds)
         worst = np.unravel_index(int(np.argmax(share)), share.shape)
@@ -156,7 +158,7 @@ class Comparison:
             tolerance=float(bounds[row, column]),
             message=self.message,
             call=call,
-            row=None if call is None else row,
+            row=None if call is None else skipped + row,
             sequence=sequence,
         )
         return replace(found, violation=violation)

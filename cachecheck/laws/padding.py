@@ -20,8 +20,9 @@ def check(decoder: Guarded, case: Case) -> Finding:
     comparison = Comparison(
         "padding",
         "companion",
-        "a sequence's rows change with what else is in the batch: here a second sequence of other "
-        f"tokens, in calls of {_companions(decoder, case)}",
+        "a sequence's rows change with what else is in the batch: here a second sequence, "
+        f"{_others(decoder, case, more=1)[: _companions(decoder, case).length]}, in calls of "
+        f"{_companions(decoder, case)}",
     )
     findings = [
         comparison.of(got, due, decoder.bounds(due), position=start, call=call, sequence=0)
@@ -33,7 +34,9 @@ def check(decoder: Guarded, case: Case) -> Finding:
         (due,) = decoder.full_batch([case.tokens])
         _, got = decoder.full_batch([_longer(decoder, case), case.tokens])
         padded = Comparison(
-            "padding", "full-batch", "full_batch: rows change beside a longer sequence"
+            "padding",
+            "full-batch",
+            f"full_batch: its rows change beside {_longer(decoder, case)}, the first of the batch",
         )
         findings.append(padded.of(got, due, decoder.bounds(due), position=0, sequence=1))
     return gather(findings)
@@ -41,7 +44,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
     """The rows of each call."""
-    others = [*_others(decoder, case), 0]  # even companions may be one longer
+    others = _others(decoder, case, more=1)  # even companions may be one longer
     backwards = _companions(decoder, case)
     cache = decoder.new_batch_cache(2 if companion else 1)
     rows = []
@@ -75,8 +78,8 @@ def _longer(decoder: Guarded, case: Case) -> list[int]:
     return others if most is not None and len(others) >= most else [0, *others]
 
 
-def _others(decoder: Guarded, case: Case) -> list[int]:
-    return changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
+def _others(decoder: Guarded, case: Case, *, more: int = 0) -> list[int]:
+    return [*changed(case.tokens, 0, len(case.tokens), decoder.vocab_size), *(0,) * more]
 
 
 LAW = Law(

@@ -34,10 +34,9 @@ def check(decoder: Guarded, case: Case) -> Finding:
         rows, cache = decoder.extend(case.tokens[start:stop], cache)
         first = max(start, window)
         if first < stop:
-            some, due = rows[first - start :], slice(first, stop)
-            findings.append(
-                comparison.of(some, expected[due], bounds[due], position=first, call=call)
-            )
+            skipped, due = first - start, slice(first, stop)
+            place = {"position": first, "call": call, "skipped": skipped}
+            findings.append(comparison.of(rows[skipped:], expected[due], bounds[due], **place))
         kept.append([_bytes(layer) for layer in decoder.snapshot(cache) or ()])
     return gather([*findings, *_grown(case, kept, window)])
 
