@@ -20,7 +20,7 @@ from cachecheck.search import search
 from cachecheck.target import Target, load_target
 from cachecheck.verdict import Verdict
 from cachecheck.zoo.cells import Cell
-from cachecheck.zoo.worker import Job, _messages
+from cachecheck.zoo.worker import Job, messages
 
 SEED, EXAMPLES, MANY = 0, 4, 200
 """The zoo's seed and cases for each law and way; those of ``cachecheck fuzz``."""
@@ -39,7 +39,7 @@ def hushed() -> None:
 def survey(architecture: str, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[Cell]:
     """The cells of ``cachecheck zoo``, in its order, as they are found."""
     job = Job(architecture, ways, tuple(LAWS), EXAMPLES, SEED, None)
-    for kind, *rest in _messages(job):
+    for kind, *rest in messages(job):
         if kind == "cell":
             yield Cell.from_json(json.loads(rest[0]))
 

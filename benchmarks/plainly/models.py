@@ -60,20 +60,38 @@ def cache_maker(model: Model, way: str) -> Make:
     return dynamic
 
 
+def argument(model: Model) -> str:
+    """What a model's forward pass calls its cache."""
+    takes = inspect.signature(model.forward).parameters
+    return next(name for name in NAMES if name in takes)
+
+
+def given(model: Model, cache: Any) -> dict[str, Any]:
+    """The argument that hands a cache over, if there is one yet."""
+    return {} if cache is None else {argument(model): cache}
+
+
+def left_padded(prompts: list[torch.Tensor], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(B, T) tokens with pads in front, and the mask of what is none."""
+    columns = max(map(len, prompts))
+    ids = torch.full((len(prompts), columns), pad)
+    mask = torch.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        ids[row, columns - len(prompt) :], mask[row, columns - len(prompt) :] = prompt, 1
+    return ids, mask
+
+
 class Running:
     """One sequence decoded with a cache, a call at a time."""
 
     def __init__(self, model: Model, cache: Any) -> None:
         self.model, self.cache = model, cache
-        takes = inspect.signature(model.forward).parameters
-        self.name = next(name for name in NAMES if name in takes)
 
     def __call__(self, ids: torch.Tensor) -> torch.Tensor:
         """Rows of the new tokens (T, vocabulary)."""
-        given = {} if self.cache is None else {self.name: self.cache}
         with torch.no_grad():
-            answer = self.model(ids[None], use_cache=True, **given)
-        self.cache = answer.get("cache", answer.get(self.name, self.cache))
+            answer = self.model(ids[None], use_cache=True, **given(self.model, self.cache))
+        self.cache = answer.get("cache", answer.get(argument(self.model), self.cache))
         return answer.logits[0]
 
 
@@ -96,11 +114,10 @@ def generated(model: Model, make: Make, ids: torch.Tensor, forced: torch.Tensor,
         wanted = forced[:, seen.shape[1] - ids.shape[1]]
         return torch.full_like(scores, -1e9).scatter(1, wanted[:, None], 0.0)
 
-    cache = make()
-    given = {} if cache is None else {Running(model, None).name: cache}
     found = model.generate(
         ids, attention_mask=mask, max_new_tokens=forced.shape[1], min_new_tokens=forced.shape[1],
         do_sample=False, use_cache=True, logits_processor=transformers.LogitsProcessorList([force]),
-        output_logits=True, return_dict_in_generate=True, **given,
+        output_logits=True, return_dict_in_generate=True,
+        **given(model, make()),
     )  # fmt: skip
     return torch.stack(found.logits, dim=1)

@@ -26,6 +26,8 @@ from benchmarks.plainly.models import (
     cache_maker,
     full,
     generated,
+    given,
+    left_padded,
     off,
 )
 
@@ -77,12 +79,8 @@ def batch(model: Model, make: Make, numbers: list[int], draw: Draw) -> float:
     """
     *lengths, steps = numbers
     prompts, forced = [draw(n) for n in lengths], torch.stack([draw(steps) for _ in lengths])
-    columns = max(lengths)
     pad = getattr(model.config.get_text_config(decoder=True), "pad_token_id", None) or 0
-    ids = torch.full((len(lengths), columns), pad)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        ids[row, columns - len(prompt) :], mask[row, columns - len(prompt) :] = prompt, 1
+    ids, mask = left_padded(prompts, pad)
     together = generated(model, make, ids, forced, mask)
     worst = 0.0
     for row, prompt in enumerate(prompts):
@@ -95,17 +93,13 @@ def batch(model: Model, make: Make, numbers: list[int], draw: Draw) -> float:
 
 def masked(model: Model, make: Make, lengths: list[int], draw: Draw) -> float:
     """As ``batch``, without generate: one call with a mask, against a pass over each alone."""
-    prompts, columns = [draw(n) for n in lengths], max(lengths)
-    ids = torch.zeros((len(lengths), columns), dtype=torch.int64)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        ids[row, columns - len(prompt) :], mask[row, columns - len(prompt) :] = prompt, 1
-    cache = make()
-    given = {} if cache is None else {Running(model, None).name: cache}
+    prompts = [draw(n) for n in lengths]
+    ids, mask = left_padded(prompts, 0)
     with torch.no_grad():
-        together = model(ids, attention_mask=mask, use_cache=True, **given).logits
+        answer = model(ids, attention_mask=mask, use_cache=True, **given(model, make()))
+    together = answer.logits
     return max(
-        off(rows[columns - len(prompt) :], full(model, prompt))
+        off(rows[len(rows) - len(prompt) :], full(model, prompt))
         for rows, prompt in zip(together, prompts, strict=True)
     )
 

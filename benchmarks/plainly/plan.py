@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from cachecheck.engines.tiny import POSITIONS, TOKENS, causal_classes, tiny_config
@@ -138,10 +137,3 @@ def described(job: Job) -> dict[str, Any]:
         "tolerance": job.tolerance,
         "draws": _DRAWS if job.accused else _CONTROL_DRAWS,
     }
-
-
-def cells(found: list[Job]) -> Iterator[tuple[str, str, str]]:
-    """Architecture, way and law of every cell that the jobs stand for."""
-    for job in found:
-        for law in job.laws:
-            yield job.architecture, job.way, law

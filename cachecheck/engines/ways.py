@@ -63,20 +63,20 @@ class Way:
         room = POSITIONS if learned_positions(model, config) else None
         make = None if self.cache is None else self._maker(model, config)
         slots = None if make is None else _slots(make())
+        atol = None
+        if self.rounding is not None:
+            atol = explained(model.eval(), cache_argument(model), self.rounding, TOKENS)
         made = HuggingFaceDecoder(
             model,
             vocab_size=TOKENS,
             max_length=min(filter(None, (room, slots)), default=None),
-            atol=None if self.rounding is None else self._explained(model, self.rounding),
+            atol=atol,
             threads=1,
             make_cache=make,
         )
         if self.cache is not None and self.id != "recording":
             made.state = None  # type: ignore[assignment,method-assign] # more than its filled part
         return made
-
-    def _explained(self, model: Any, rounding: Rounding) -> float:
-        return explained(model.eval(), cache_argument(model), rounding, TOKENS)
 
     def _maker(self, model: Any, config: Any) -> Callable[[], Any]:
         if not model._supports_default_dynamic_cache():  # noqa: SLF001 - as generate asks

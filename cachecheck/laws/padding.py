@@ -17,12 +17,13 @@ def check(decoder: Guarded, case: Case) -> Finding:
     decoder.need("batch")
     alone = _rows(decoder, case, companion=False)
     beside = _rows(decoder, case, companion=True)
+    calls = _companions(decoder, case)
+    companion = _others(decoder, case, more=1)[: calls.length]
     comparison = Comparison(
         "padding",
         "companion",
         "a sequence's rows change with what else is in the batch: here a second sequence, "
-        f"{_others(decoder, case, more=1)[: _companions(decoder, case).length]}, in calls of "
-        f"{_companions(decoder, case)}",
+        f"{companion}, in calls of {calls}",
     )
     findings = [
         comparison.of(got, due, decoder.bounds(due), position=start, call=call, sequence=0)

@@ -72,17 +72,17 @@ def work(job: Job, pipe: Connection) -> None:
         contextlib.redirect_stderr(io.StringIO()),
     ):
         warnings.simplefilter("ignore")  # the library's, about its own future
-        for message in _messages(job):
+        for message in messages(job):
             pipe.send(message)
         pipe.send(("done",))
         pipe.close()
 
 
-def _messages(job: Job) -> Iterator[tuple[str, ...]]:
+def messages(job: Job) -> Iterator[tuple[str, ...]]:
+    """All but the last of what `work` sends, as they come."""
     usual = WAYS["dynamic"]
-    if (
-        usual.id not in job.ways
-    ):  # only the usual way tells what cannot be built from what is refused
+    # Only the usual way tells what cannot be built from what is refused.
+    if usual.id not in job.ways:
         yield ("now", usual.id, "building")
         _, lacking = _target(job.architecture, usual)
         if lacking is not None and lacking.answer == NOT_BUILT:
