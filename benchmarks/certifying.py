@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from cachecheck.certify import certify
+from cachecheck.commands.shrink import Reduction, Request
 from cachecheck.files import write_whole
-from cachecheck.reduce import Reduction, Request
 from cachecheck.reference import WRONG_MASKS, Config, ReferenceDecoder
 from cachecheck.target import as_target, load_target
 

@@ -17,19 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck import conclusion
-from cachecheck.cases import Effort
-from cachecheck.controls.numbers import reweighted
-from cachecheck.draws import tokens_of_seed
+from benchmarks.controls.numbers import reweighted
 from cachecheck.faults import FAULTS
 from cachecheck.faults.late import Late
 from cachecheck.files import write_whole
+from cachecheck.judge.margin import measure
 from cachecheck.laws import LAWS
-from cachecheck.margin import measure
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
 from cachecheck.schedule import Case, Schedule
-from cachecheck.search import search
+from cachecheck.schedule.tokens import tokens_of_seed
+from cachecheck.search import search, verdicts
+from cachecheck.search.cases import Effort
 from cachecheck.target import Target, as_target
 
 OUT = Path(__file__).parent.parent / "evidence" / "faint.json"
@@ -90,7 +89,7 @@ def cases(target: Target) -> tuple[tuple[int, Case], ...]:
 
 def measured(name: str) -> dict[str, Any]:
     """The verdicts on one fault, and its decoder's margin; nothing is shrunk, which takes long."""
-    vars(conclusion)["shrink"] = lambda case, _fails, **_options: case
+    vars(verdicts)["shrink"] = lambda case, _fails, **_options: case
     found: dict[str, Any] = {"id": name, "law": FAULTS[name].law}
     for form, make in targets(name).items():
         target = as_target(make, name)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.cases import Effort, from_numbers
 from cachecheck.certify import smallest_failing
 from cachecheck.errors import CachecheckError
 from cachecheck.faults import Fault
@@ -22,6 +21,7 @@ from cachecheck.reference.config import Precision
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.steps import key_of
 from cachecheck.search import search
+from cachecheck.search.cases import Effort, from_numbers
 from cachecheck.target import Target, as_target
 from cachecheck.verdict import Answer, Finding, Violation
 

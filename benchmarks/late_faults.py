@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cachecheck.cases import Effort
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.reference import WRONG_MASKS, MaskRule, ReferenceDecoder, offset_mask
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 
 SEEDS = 20

@@ -21,13 +21,13 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from cachecheck.cases import Effort
 from cachecheck.engines.attention import AttentionDecoder
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
-from cachecheck.engines.tiny import TOKENS, tiny_model
+from cachecheck.engines.hugging_face.tiny import TOKENS, tiny_model
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 
 OUT = Path(__file__).parent.parent / "evidence" / "gpu"

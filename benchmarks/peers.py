@@ -25,13 +25,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from benchmarks.peer_designs import PEERS, Design
-from cachecheck.cases import Drawn, Effort, cases
 from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.faults import FAULTS, fault_named
 from cachecheck.files import write_whole
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.seen import LawBrokenError, Seen
+from cachecheck.search.cases import Drawn, Effort, cases
+from cachecheck.search.tally import LawBrokenError, Tally
 from cachecheck.target import Target, as_target
 
 CALLS, SEEDS = 400, 5
@@ -87,7 +87,7 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
     seeds = range(first, first + _CHOICE)
     decoders = [target.make(seed) for seed in seeds[:_LOOKED_AT]]
     laws = [law for law in LAWS.values() if any(law.lacking(one) is None for one in decoders)]
-    seen = {law.id: Seen(law, lambda _seen: None) for law in laws}
+    seen = {law.id: Tally(law, lambda _seen: None) for law in laws}
     spent = 0
     for law in cycle(laws):
         effort = Effort(case_seed=str(rng.getrandbits(64)))
@@ -122,7 +122,7 @@ def _calls(decoder: Guarded) -> int:
     return decoder.calls + (exact.calls if exact is not None else 0)
 
 
-def _shown_nowhere(seen: Seen) -> bool:
+def _shown_nowhere(seen: Tally) -> bool:
     """Whether a law that one case would establish was established by none."""
     most = None if seen.law.everywhere else seen.closest
     return most is not None and most.difference == 0

@@ -15,11 +15,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from cachecheck.cases import Effort
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.reference.caches import CACHES
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import load_target
 
 PROGRAMS, CASES, SEED = 10_000, 300, 20261130

@@ -13,11 +13,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from cachecheck.cases import Effort
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.reference import WRONG_MASKS, Config, ReferenceDecoder
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 
 SEEDS = 40

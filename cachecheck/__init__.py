@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cachecheck.errors import CachecheckError, Unsupported
 
 if TYPE_CHECKING:
-    from cachecheck.parametrize import parametrize_with_laws
+    from cachecheck.session.parametrize import parametrize_with_laws
 
 __version__ = "0.4.0"
 
@@ -22,5 +22,5 @@ __all__ = ["CachecheckError", "Unsupported", "__version__", "parametrize_with_la
 def __getattr__(name: str) -> Any:
     """Import what needs pytest and Hypothesis when it is asked for."""
     if name == "parametrize_with_laws":
-        return import_module("cachecheck.parametrize").parametrize_with_laws
+        return import_module("cachecheck.session.parametrize").parametrize_with_laws
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

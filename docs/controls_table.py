@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cachecheck.controls import CONTROLS
+from benchmarks.controls import CONTROLS
 
 
 def controls_table() -> str:

@@ -269,7 +269,7 @@ at hand; these would take two moves at once, or another token along with the mov
 
 ## Look-alikes that are right
 
-`python -m benchmarks.controls` on `cachecheck/controls`.
+`python -m benchmarks.controls` on `benchmarks/controls`.
 
 {controls()}
 

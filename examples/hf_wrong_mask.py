@@ -20,7 +20,7 @@ from unittest import mock
 import torch
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
-from cachecheck.engines.tiny import tiny_model
+from cachecheck.engines.hugging_face.tiny import tiny_model
 
 
 class RowsFromZero(HuggingFaceDecoder):

@@ -13,13 +13,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cachecheck.errors import DecoderError, Unsupported
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, closeness
+from cachecheck.laws.base import RowComparison, closeness
 from cachecheck.laws.play import Answered, Player
 from cachecheck.schedule import (
     Append,
+    Branches,
     Crop,
     Fork,
-    Ledger,
     Merge,
     New,
     Release,
@@ -31,7 +31,7 @@ from cachecheck.schedule import (
     branch_name,
 )
 
-_COMPARISON = Comparison("programs", "rows", "a branch gives other rows than full")
+_COMPARISON = RowComparison("programs", "rows", "a branch gives other rows than full")
 
 # Which of the live branches: taken modulo their number, so that every draw names one.
 _pick = st.integers(0, 7)
@@ -64,7 +64,7 @@ class CacheMachine(RuleBasedStateMachine):
     def append(self, pick: int, arrays: list[list[int]]) -> None:
         """New tokens in one call; in a batch each row gets some, of different lengths."""
         name = self._name(pick)
-        branch = self._ledger.live[name]
+        branch = self._branches.live[name]
         count = len(branch.rows)
         given = [arrays[at % len(arrays)] for at in range(count)]
         given = [some[: self.room - len(row)] for some, row in zip(given, branch.rows, strict=True)]
@@ -89,7 +89,7 @@ class CacheMachine(RuleBasedStateMachine):
     def crop(self, pick: int, back: int) -> None:
         """A rollback by ``back`` tokens, or to the first."""
         name = self._name(pick, self._names(batch=False, least=2))
-        self._take(Crop(name, max(1, self._ledger.live[name].length - back)))
+        self._take(Crop(name, max(1, self._branches.live[name].length - back)))
 
     @precondition(lambda self: self._offers("save") and self._names(batch=False))
     @rule(pick=_pick)
@@ -138,7 +138,7 @@ class CacheMachine(RuleBasedStateMachine):
         names = self._names(batch=True)
         left = self._name(pick, names)
         right = self._name(other, [name for name in names if name != left])
-        rows = sum(len(self._ledger.live[name].rows) for name in (left, right))
+        rows = sum(len(self._branches.live[name].rows) for name in (left, right))
         if rows <= 8:
             self._take(Merge(self._fresh(), (left, right)))
 
@@ -155,8 +155,8 @@ class CacheMachine(RuleBasedStateMachine):
             self.own_invariants_hold()
 
     @property
-    def _ledger(self) -> Ledger:
-        return self.player.ledger
+    def _branches(self) -> Branches:
+        return self.player.branches
 
     def _take(self, step: Step, tokens: Sequence[int] = ()) -> None:
         """One step; what the decoder refuses has not happened."""
@@ -197,12 +197,12 @@ class CacheMachine(RuleBasedStateMachine):
         return name in self.decoder.capabilities.offers
 
     def _has_room(self) -> bool:
-        return len(self._ledger.live) < self.max_branches
+        return len(self._branches.live) < self.max_branches
 
     def _names(self, *, batch: bool | None = None, least: int = 0) -> list[str]:
         return [
             name
-            for name, branch in self._ledger.live.items()
+            for name, branch in self._branches.live.items()
             if batch in (None, branch.batch) and branch.length >= least
         ]
 
@@ -211,8 +211,8 @@ class CacheMachine(RuleBasedStateMachine):
         return chosen[pick % len(chosen)]
 
     def _chosen(self, name: str, rows: list[int]) -> tuple[int, ...]:
-        count = len(self._ledger.live[name].rows)
+        count = len(self._branches.live[name].rows)
         return tuple(row % count for row in rows)
 
     def _fresh(self) -> str:
-        return branch_name(len(self._ledger.live) + len(self._ledger.ended))
+        return branch_name(len(self._branches.live) + len(self._branches.ended))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
-from cachecheck.cases import Drawn, Effort, cases
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
+from cachecheck.search.cases import Drawn, Effort, cases
 from tests.test_laws import Mean
 
 

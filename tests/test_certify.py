@@ -12,7 +12,6 @@ import pytest
 
 from cachecheck.certify import LONGEST_TREE, Certificate, certify, certify_programs, programs_up_to
 from cachecheck.certify.enumeration import Scope
-from cachecheck.draws import tokens_of_seed
 from cachecheck.errors import DecoderError, InputError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
@@ -27,10 +26,10 @@ from cachecheck.reference import (
 from cachecheck.schedule import (
     OPERATIONS,
     Append,
+    Branches,
     Case,
     Crop,
     Fork,
-    Ledger,
     Merge,
     New,
     Release,
@@ -42,6 +41,7 @@ from cachecheck.schedule import (
     branch_name,
     partitions,
 )
+from cachecheck.schedule.tokens import tokens_of_seed
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer
 from tests.decoders_for_tests import Held, Listing, ListingInPlace, Sums
@@ -377,19 +377,21 @@ def all_programs(scope: Scope) -> Iterator[Schedule]:
     What changes nothing is no step: a rollback to the present length, rows in their own order.
     """
     steps = [s for s in alphabet(scope) if kind_of(s) in {"append", *scope.operations}]
-    level: list[tuple[tuple[Step, ...], Ledger]] = [((), Ledger())]
+    level: list[tuple[tuple[Step, ...], Branches]] = [((), Branches())]
     for _ in range(scope.steps):
         grown = [
-            ((*done, s), _after(done, ledger, s, scope)) for done, ledger in level for s in steps
+            ((*done, s), _after(done, branches, s, scope))
+            for done, branches in level
+            for s in steps
         ]
-        level = [(program, ledger) for program, ledger in grown if ledger is not None]
+        level = [(program, branches) for program, branches in grown if branches is not None]
         for program, _ledger in level:
             ends = isinstance(program[-1], Append) or scope.bare_end
             if ends and any(isinstance(step, Append) for step in program):
                 yield Schedule(program)
 
 
-def _after(done: tuple[Step, ...], ledger: Ledger, step: Step, scope: Scope) -> Ledger | None:
+def _after(done: tuple[Step, ...], branches: Branches, step: Step, scope: Scope) -> Branches | None:
     """What is live after one more step; None where the scope has no such program."""
     if sum(map(_tokens, (*done, step))) > scope.tokens:
         return None
@@ -401,15 +403,15 @@ def _after(done: tuple[Step, ...], ledger: Ledger, step: Step, scope: Scope) -> 
         return None
     if not scope.single and isinstance(step, New) and step.rows is None:
         return None
-    after = Ledger(dict(ledger.live), set(ledger.ended))
+    after = Branches(dict(branches.live), set(branches.ended))
     try:
         after.apply(step, (0,) * _tokens(step))
     except InputError:
         return None
-    return None if _changes_nothing(step, ledger) else after
+    return None if _changes_nothing(step, branches) else after
 
 
-def _changes_nothing(step: Step, before: Ledger) -> bool:
+def _changes_nothing(step: Step, before: Branches) -> bool:
     match step:
         case Reorder(branch, rows):
             return rows == tuple(range(len(before.live[branch].rows)))

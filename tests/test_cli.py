@@ -239,7 +239,7 @@ def test_a_json_file_that_cannot_be_written_in_the_end_is_said_in_one_line(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cachecheck.fuzz.write_whole", full_disk)
+    monkeypatch.setattr("cachecheck.commands.fuzz.write_whole", full_disk)
     ran = cachecheck(
         *("fuzz", f"{TESTS}:Sums", "--examples", "5", "--law", "prefix", "--json", "out.json")
     )
@@ -256,7 +256,7 @@ def test_a_mistake_of_our_own_is_an_error_and_not_a_crash_of_the_decoder(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("cachecheck.runner.search", broken)
+    monkeypatch.setattr("cachecheck.session.law_run.search", broken)
     ran = cachecheck("fuzz", f"{TESTS}:Sums", "--examples", "5", "--law", "prefix")
     assert ran.code == 2
     line = "ERROR  cachecheck itself failed: ZeroDivisionError: division by zero; please report it"

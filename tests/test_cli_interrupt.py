@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.cli import main
 from cachecheck.laws import LAWS
 from cachecheck.search import InterruptedSearchError, search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer, Verdict
 from tests.decoders_for_tests import CtrlC, CtrlCLate

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from cachecheck.certify import certify
 from cachecheck.cli import main
+from cachecheck.commands.shrink import Reduction, Request
 from cachecheck.laws import LAWS
-from cachecheck.reduce import Reduction, Request
 from cachecheck.reference import WRONG_MASKS
 from cachecheck.schedule import Case, Schedule
 from cachecheck.shrink import size_of

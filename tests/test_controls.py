@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
-from cachecheck.controls import CONTROLS, Control
+from benchmarks.controls import CONTROLS, Control
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS, Law
@@ -20,6 +19,7 @@ from cachecheck.reference import ReferenceDecoder
 from cachecheck.reference.config import Precision
 from cachecheck.schedule import Case, Schedule
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
 from tests.test_readme import load

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cachecheck.engines.tiny import tiny_model
+from cachecheck.engines.hugging_face.tiny import tiny_model
 from cachecheck.errors import DecoderError
 from cachecheck.guard import Guarded
 from cachecheck.target import load_target

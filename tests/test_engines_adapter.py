@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cachecheck.engines.tiny import tiny_model
+from cachecheck.engines.hugging_face.tiny import tiny_model
 from cachecheck.errors import DecoderError, TargetError
 from cachecheck.guard import Guarded
 from cachecheck.target import load_target

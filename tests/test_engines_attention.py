@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.errors import DecoderError, TargetError
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.reference import WRONG_MASKS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target, load_target
 from cachecheck.verdict import Answer, Verdict
 
@@ -26,9 +26,8 @@ torch = pytest.importorskip("torch", reason="a kernel is torch's: the torch extr
 
 from torch.nn.attention import bias, flex_attention  # noqa: E402
 
-from cachecheck.engines import plain  # noqa: E402
-from cachecheck.engines.attention import AttentionDecoder  # noqa: E402
-from cachecheck.engines.calls import Call  # noqa: E402
+from cachecheck.engines.attention import AttentionDecoder, plain  # noqa: E402
+from cachecheck.engines.attention.kernel_call import KernelCall  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -40,28 +39,28 @@ OFFERED = (
 sdpa = torch.nn.functional.scaled_dot_product_attention
 
 
-def masked(query: Any, key: Any, value: Any, call: Call) -> Any:
+def masked(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     return sdpa(query, key, value, attn_mask=call.mask, enable_gqa=True)
 
 
-def flagged(query: Any, key: Any, value: Any, _call: Call) -> Any:
+def flagged(query: Any, key: Any, value: Any, _call: KernelCall) -> Any:
     return sdpa(query, key, value, is_causal=True, enable_gqa=True)
 
 
-def lower_right(query: Any, key: Any, value: Any, call: Call) -> Any:
+def lower_right(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     chunk = query.shape[2]
     corner = bias.causal_lower_right(chunk, call.past + chunk)
     return sdpa(query, key, value, attn_mask=corner, enable_gqa=True)
 
 
-def from_the_end(query: Any, key: Any, value: Any, _call: Call) -> Any:
+def from_the_end(query: Any, key: Any, value: Any, _call: KernelCall) -> Any:
     """Takes all rows of a batch to be as long as the longest."""
     chunk, keys = query.shape[2], key.shape[2]
     seen = torch.ones(chunk, keys, dtype=torch.bool).tril(keys - chunk)
     return sdpa(query, key, value, attn_mask=seen, enable_gqa=True)
 
 
-def flex(query: Any, key: Any, value: Any, call: Call) -> Any:
+def flex(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     positions, window = call.positions, call.window or 10**6
 
     def seen(batch: Any, _head: Any, row: Any, at: Any) -> Any:
@@ -74,23 +73,23 @@ def flex(query: Any, key: Any, value: Any, call: Call) -> Any:
     return flex_attention.flex_attention(query, key, value, block_mask=blocks, enable_gqa=True)
 
 
-def one_short(query: Any, key: Any, value: Any, call: Call) -> Any:
+def one_short(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     window = None if call.window is None else call.window - 1
-    return masked(query, key, value, Call(call.pasts, call.chunks, window, call.device))
+    return masked(query, key, value, KernelCall(call.pasts, call.chunks, window, call.device))
 
 
-def other_groups(query: Any, key: Any, value: Any, call: Call) -> Any:
+def other_groups(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     """Query head h reads key head h % G."""
     times = query.shape[1] // key.shape[1]
     keys, values = key.repeat(1, times, 1, 1), value.repeat(1, times, 1, 1)
     return sdpa(query, keys, values, attn_mask=call.mask)
 
 
-def unscaled(query: Any, key: Any, value: Any, call: Call) -> Any:
+def unscaled(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     return sdpa(query, key, value, attn_mask=call.mask, enable_gqa=True, scale=1.0)
 
 
-def writes_its_keys(query: Any, key: Any, value: Any, call: Call) -> Any:
+def writes_its_keys(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
     mixed = masked(query, key, value, call)
     key[:, :, :1] += 1
     return mixed
@@ -181,7 +180,7 @@ def test_a_wrong_kernel_is_found_with_its_smallest_schedule(
 def test_each_wrong_mask_of_a_kernel_is_found_at_its_smallest(
     name: str, window: int | None, smallest: str
 ) -> None:
-    def wrong(query: Any, key: Any, value: Any, call: Call) -> Any:
+    def wrong(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
         chunk = query.shape[2]
         at = call.past + np.arange(chunk)
         keys = np.arange(call.past + chunk)
@@ -199,9 +198,9 @@ def test_a_short_precision_hides_no_causal_flag(dtype: str) -> None:
 
 
 def test_a_wrong_first_chunk_is_found_because_the_full_pass_does_not_use_the_kernel() -> None:
-    calls: list[Call] = []
+    calls: list[KernelCall] = []
 
-    def counted(query: Any, key: Any, value: Any, call: Call) -> Any:
+    def counted(query: Any, key: Any, value: Any, call: KernelCall) -> Any:
         calls.append(call)
         return masked(query, key, value, call)
 
@@ -225,7 +224,7 @@ def test_the_plain_attention_agrees_with_the_references_in_numpy() -> None:
 
 
 def test_masks_and_positions_of_a_ragged_batch_are_those_of_its_rows() -> None:
-    call = Call((0, 3), (2, 1), 3, "cpu")
+    call = KernelCall((0, 3), (2, 1), 3, "cpu")
     assert call.positions.tolist() == [[0, 1], [3, 3]]  # the second row of the second is padding
     assert call.mask.shape == (2, 1, 2, 4)
     seen = [["".join(".x"[key] for key in row) for row in one] for (one,) in call.mask.tolist()]

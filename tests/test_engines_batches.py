@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("torch", reason="the adapter needs torch: the transformers extra")
 pytest.importorskip("transformers", reason="the adapter needs transformers")
 
-from cachecheck.engines.held import Held
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
-from cachecheck.engines.ways import WAYS
+from cachecheck.engines.hugging_face.padded_cache import PaddedCache
+from cachecheck.engines.hugging_face.variants import WAYS
 from cachecheck.errors import Unsupported
 
 pytestmark = pytest.mark.extras
@@ -109,4 +109,4 @@ def test_a_cache_that_is_filled_but_not_returned_is_kept() -> None:
 def test_a_model_that_makes_no_cache_is_unsupported() -> None:
     model = decoder("recurrent_gemma")
     with pytest.raises(Unsupported, match="returned no cache with use_cache=True"):
-        model.extend([1], Held(None))
+        model.extend([1], PaddedCache(None))

@@ -44,8 +44,8 @@ def test_a_missing_library_is_named_with_its_installation(
 def test_importing_the_engines_loads_neither_library() -> None:
     program = (
         "import sys\n"
-        "import cachecheck.engines.tiny, cachecheck.engines.known_failures, cachecheck.zoo.matrix\n"
-        "import cachecheck.cli.zoo_command\n"
+        "import cachecheck.engines.known_failures, cachecheck.zoo.matrix\n"
+        "import cachecheck.commands.zoo\n"
         "print(sorted({'torch', 'transformers'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -57,8 +57,10 @@ def test_a_library_that_is_there_and_fails_to_import_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("transformers", reason="it must be there")
-    monkeypatch.setitem(sys.modules, "cachecheck.engines.ways", None)  # as if its imports failed
-    monkeypatch.delattr("cachecheck.engines.ways", raising=False)
+    monkeypatch.setitem(
+        sys.modules, "cachecheck.engines.hugging_face.variants", None
+    )  # as if its imports failed
+    monkeypatch.delattr("cachecheck.engines.hugging_face.variants", raising=False)
     with pytest.raises(TargetError, match="installed and fails to import: ") as caught:
         transformers_factory("llama")
     assert "\n" not in str(caught.value)

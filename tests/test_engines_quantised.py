@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target, load_target
 from cachecheck.verdict import Answer
 
@@ -22,8 +22,8 @@ from transformers import DynamicCache  # noqa: E402
 from transformers.cache_utils import DynamicLayer  # noqa: E402
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder  # noqa: E402
-from cachecheck.engines.quantised import explained, four_bits, three_bit_mantissa  # noqa: E402
-from cachecheck.engines.tiny import tiny_model  # noqa: E402
+from cachecheck.engines.hugging_face.quantised import explained, four_bits, three_bit_mantissa  # noqa: E402
+from cachecheck.engines.hugging_face.tiny import tiny_model  # noqa: E402
 
 pytestmark = pytest.mark.extras
 

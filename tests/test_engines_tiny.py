@@ -16,7 +16,7 @@ import torch
 import transformers
 
 from cachecheck.engines import transformers_factory
-from cachecheck.engines.tiny import (
+from cachecheck.engines.hugging_face.tiny import (
     EXCEPTIONS,
     SIZES,
     TOKENS,
@@ -25,8 +25,8 @@ from cachecheck.engines.tiny import (
     tiny_config,
     tiny_model,
 )
-from cachecheck.engines.tiny.exceptions import NOT_CAUSAL
-from cachecheck.engines.ways import STATIC_LENGTH, WAYS
+from cachecheck.engines.hugging_face.tiny.exceptions import NOT_CAUSAL
+from cachecheck.engines.hugging_face.variants import STATIC_LENGTH, WAYS
 from cachecheck.errors import TargetError, Unsupported
 
 pytestmark = pytest.mark.extras

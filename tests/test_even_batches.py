@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cachecheck.cases import Effort
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.programs import Room, draw_program
 from cachecheck.reference.caches.batched import BatchedDecoder, batched
-from cachecheck.schedule import Append, Ledger
+from cachecheck.schedule import Append, Branches
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
+from cachecheck.search.programs import Room, draw_program
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
 
@@ -31,14 +31,14 @@ BATCHES = frozenset({"fork", "split", "reorder", "release", "batch"})
 def test_programs_for_even_batches_are_ragged_in_first_calls_alone(seed: int, most: int) -> None:
     room = Room(most, single=False, even=True)
     schedule = draw_program(random.Random(seed), BATCHES, room)  # noqa: S311
-    ledger = Ledger()
+    branches = Branches()
     for step in schedule.steps:
         if isinstance(step, Append):
-            if ledger.live[step.branch].length:
+            if branches.live[step.branch].length:
                 assert len(set(step.sizes)) == 1
-            ledger.apply(step, (0,) * sum(step.sizes))
+            branches.apply(step, (0,) * sum(step.sizes))
         else:
-            ledger.apply(step)
+            branches.apply(step)
     assert schedule.longest <= most
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cachecheck.controls import CONTROLS
+from benchmarks.controls import CONTROLS
 from cachecheck.experiment import audit
 from cachecheck.faults import FAULTS
 from cachecheck.laws import LAWS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import load_target
 from cachecheck.verdict import Answer
 from tests.test_cli_process import environment

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cachecheck.errors import EvidenceError
-from cachecheck.experiment import audit, drawing, figures, run
+from cachecheck.experiment import audit, figures, plotting, run
 from cachecheck.experiment.folder import FIGURE_FILES, FILES, HASHES_FILE, replace_file
 
 pytestmark = pytest.mark.extras  # most of them need matplotlib
@@ -64,7 +64,7 @@ def test_a_picture_is_a_png_without_date_or_version(drawn: Path, name: str) -> N
     assert b"matplotlib" not in data.lower()
 
 
-def test_drawing_touches_only_figures_and_hashes(evidence: Path, drawn: Path) -> None:
+def test_plotting_touches_only_figures_and_hashes(evidence: Path, drawn: Path) -> None:
     for name in set(FILES) - {HASHES_FILE}:
         assert (drawn / name).read_bytes() == (evidence / name).read_bytes()
 
@@ -135,7 +135,7 @@ def test_an_interrupted_call_is_seen_and_the_next_one_completes(
         real(path, data, scratch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(drawing, "replace_file", killed)
+        patch.setattr(plotting, "replace_file", killed)
         with pytest.raises(KeyboardInterrupt):
             figures(folder)
     assert {one.check for one in audit(folder)} <= {"files", "hashes"}

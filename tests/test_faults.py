@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.kills import CANARY, hits
-from cachecheck.cases import Effort, from_numbers
 from cachecheck.certify import smallest_failing
 from cachecheck.cli import main
 from cachecheck.errors import CachecheckError, InputError
@@ -22,6 +21,7 @@ from cachecheck.reference.caches import CACHES
 from cachecheck.reference.config import Precision
 from cachecheck.schedule import Schedule
 from cachecheck.search import search
+from cachecheck.search.cases import Effort, from_numbers
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
 
@@ -191,7 +191,7 @@ def test_a_law_that_is_always_broken_is_reported_whoever_runs_it(
     assert verdict.answer is Answer.VIOLATED
     monkeypatch.chdir(tmp_path)
     laws = {**LAWS, "canary": CANARY}
-    for room in ("runner", "fuzz", "report.terminal", "replay"):
+    for room in ("session.law_run", "commands.fuzz", "report.terminal", "replay"):
         monkeypatch.setattr(f"cachecheck.{room}.LAWS", laws)
     code = main(["fuzz", "reference", "--law", "canary", "--examples", "5"])
     assert code == 1

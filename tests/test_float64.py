@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.errors import DecoderError
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer, Verdict
 from tests.decoders_for_tests import Sums

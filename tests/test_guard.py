@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.errors import CachecheckError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer, Verdict, exit_code
 from tests.decoders_for_tests import (

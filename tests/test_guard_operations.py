@@ -17,8 +17,8 @@ from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.laws.play import Player
 from cachecheck.members import CAPABILITIES
-from cachecheck.programs import Room, draw_program
 from cachecheck.schedule import OPERATIONS, Append, Case, Merge, New, Schedule
+from cachecheck.search.programs import Room, draw_program
 from tests.decoders_for_tests import (
     WIDTH,
     Altered,

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cachecheck.cases import Effort
 from cachecheck.errors import Unsupported
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target, load_target
 from cachecheck.verdict import Answer, Verdict
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.errors import DecoderRaisedError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS, Law, falls_with, implied, weakest
 from cachecheck.members import CAPABILITIES
 from cachecheck.schedule import Case, Schedule
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer, Finding, Verdict
 from tests.decoders_for_tests import Held, Listing, ListingInPlace, Sums

@@ -18,11 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from cachecheck.coverage import CHUNKS, PASTS, WINDOWS, classes_of
 from cachecheck.laws import LAWS
-from cachecheck.notes import Kept, merged
 from cachecheck.report.covered import print_coverage
 from cachecheck.schedule import Case, Schedule
+from cachecheck.schedule.coverage import CHUNKS, PASTS, WINDOWS, classes_of
+from cachecheck.session.run_folder import ShardResult, merged
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer, Verdict, Violation
 from tests import test_cli
@@ -63,7 +63,7 @@ COVERED = st.dictionaries(
 
 
 @st.composite
-def kept(draw: st.DrawFn) -> Kept:
+def kept(draw: st.DrawFn) -> ShardResult:
     """What a shard may have found."""
     answer = draw(st.sampled_from(Answer))
     found: dict[str, Any] = {}
@@ -88,13 +88,13 @@ def kept(draw: st.DrawFn) -> Kept:
         **found,
     )
     saved = Path(f"{draw(st.integers(0, 9))}.json") if "schedule" in found else None
-    return Kept(verdict, saved)
+    return ShardResult(verdict, saved)
 
 
 GRAVEST = (Answer.VIOLATED, Answer.ERROR, Answer.INCONCLUSIVE, Answer.HOLDS, Answer.UNSUPPORTED)
 
 
-def size(one: Kept) -> Any:
+def size(one: ShardResult) -> Any:
     """By what a case is smaller; what has none before what has one."""
     schedule, tokens = one.verdict.schedule, one.verdict.tokens
     return size_of(Case(tokens, Schedule.parse(schedule))) if schedule and tokens else ()
@@ -102,7 +102,7 @@ def size(one: Kept) -> Any:
 
 @given(st.lists(kept(), min_size=1, max_size=5))
 def test_the_gravest_answer_wins_with_its_smallest_case_and_counts_add_up(
-    found: list[Kept],
+    found: list[ShardResult],
 ) -> None:
     whole = merged(found)
     gravest = min((one.verdict.answer for one in found), key=GRAVEST.index)
@@ -124,7 +124,7 @@ def test_the_gravest_answer_wins_with_its_smallest_case_and_counts_add_up(
 
 
 @given(st.lists(kept(), min_size=1, max_size=3))
-def test_merging_depends_on_no_order_and_one_alone_stays_as_it_is(found: list[Kept]) -> None:
+def test_merging_depends_on_no_order_and_one_alone_stays_as_it_is(found: list[ShardResult]) -> None:
     alone = merged(found[:1])
     assert alone == found[0]
     verdicts = [merged(order).verdict for order in permutations(found)]

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck import wording
-from cachecheck.cases import Effort
-from cachecheck.controls import CONTROLS
+from benchmarks.controls import CONTROLS
 from cachecheck.guard import Guarded
+from cachecheck.judge.margin import has_room, measure
 from cachecheck.laws import LAWS
-from cachecheck.margin import has_room, measure
 from cachecheck.reference import Config, ReferenceDecoder
 from cachecheck.reference.caches import CACHES
 from cachecheck.report.margins import margin_line
-from cachecheck.search import search
+from cachecheck.search import search, sentences
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.tolerance import RELATIVE, least_noise, tightened
 from cachecheck.verdict import Answer, Margin, Verdict
@@ -198,6 +197,9 @@ def test_differences_many_times_the_noise_are_not_called_equal() -> None:
 
 def test_float64_is_not_advised_to_a_decoder_that_offers_it() -> None:
     margin = Margin(1e-3, 1e-2, 1e-2, "influence", 24)
-    for said in (wording.no_room(margin, exact=True), wording.between(1e-2, margin, exact=True)):
+    for said in (
+        sentences.no_room(margin, exact=True),
+        sentences.between(1e-2, margin, exact=True),
+    ):
         assert said.endswith("; shorter sequences or weights of unit scale would settle it")
-    assert "float64 (as_float64)" in wording.no_room(margin, exact=False)
+    assert "float64 (as_float64)" in sentences.no_room(margin, exact=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cachecheck.schedule import Case, Schedule
-from cachecheck.shrink.mending import case_of, fed_of
 from cachecheck.shrink.narrowing import narrower, narrower_twice
+from cachecheck.shrink.repair import case_of, fed_of
 
 
 def narrowed(text: str, *, twice: bool = False) -> set[tuple[str, tuple[int, ...]]]:

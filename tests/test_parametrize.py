@@ -14,10 +14,10 @@ import pytest
 from cachecheck import parametrize_with_laws
 from cachecheck.errors import InputError
 from cachecheck.guard import Guarded
+from cachecheck.judge.margin import measure
+from cachecheck.judge.vacuity import idle_rows
 from cachecheck.laws import LAWS
-from cachecheck.margin import measure
-from cachecheck.notes import RunDir
-from cachecheck.vacuity import idle_rows
+from cachecheck.session.run_folder import RunFolder
 from cachecheck.verdict import Verdict
 from tests.decoders_for_tests import Sums
 from tests.test_cli_process import ROOT, environment
@@ -216,7 +216,7 @@ def test_outside_pytest_a_law_says_what_to_use_in_its_place(tmp_path: Path) -> N
 
 def verdicts(folder: Path, law: str) -> list[Verdict]:
     """What the tests of a law left in the folder of the run."""
-    return [kept.verdict for kept in RunDir(folder).finished(law)]
+    return [kept.verdict for kept in RunFolder(folder).finished(law)]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import cachecheck.suite
+import cachecheck.session.suite
 from tests.test_cli_process import environment
 
 pytest_plugins = ["pytester"]
 
-SUITE = cachecheck.suite.__file__
+SUITE = cachecheck.session.suite.__file__
 PLUGIN = ("-p", "cachecheck.pytest_plugin")
 TARGET = "tests.decoders_for_tests"
 
@@ -36,7 +36,7 @@ def test_without_a_target_it_imports_nothing_and_says_one_line(tmp_path: Path) -
     (tmp_path / "test_mine.py").write_text(
         "import sys\n"
         "def test_mine():\n"
-        "    heavy = {'hypothesis', 'numpy', 'rich', 'torch', 'cachecheck.search'}\n"
+        "    heavy = {'hypothesis', 'numpy', 'rich', 'torch', 'cachecheck.search.loop'}\n"
         "    assert 'cachecheck.pytest_plugin' in sys.modules\n"
         "    assert heavy & set(sys.modules) == set()\n"
     )

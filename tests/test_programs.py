@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cachecheck import coverage
-from cachecheck.programs import BRANCHES, ROWS, Room, draw_program
 from cachecheck.schedule import (
     OPERATIONS,
     Append,
     Branch,
+    Branches,
     Crop,
-    Ledger,
     New,
     Reset,
     Schedule,
     Step,
+    coverage,
     partitions,
 )
+from cachecheck.search.programs import BRANCHES, ROWS, Room, draw_program
 
 ALL = frozenset({*OPERATIONS, "batch"}) - {"append"}
 
@@ -55,8 +55,8 @@ def operations_of(schedule: Schedule) -> set[str]:
 
 def befores(schedule: Schedule) -> list[tuple[Step, dict[str, Branch]]]:
     """Each step, and what was live before it."""
-    lives = [dict(ledger.live) for ledger in schedule.walk()]
-    return list(zip(schedule.steps, [Ledger().live, *lives], strict=False))
+    lives = [dict(branches.live) for branches in schedule.walk()]
+    return list(zip(schedule.steps, [Branches().live, *lives], strict=False))
 
 
 @given(st.integers(0, 2**64), wanted, rooms)
@@ -90,9 +90,9 @@ def test_every_branch_with_room_left_goes_on_last(
 
 @given(st.integers(0, 2**64), wanted, rooms)
 def test_branches_and_rows_stay_few(seed: int, operations: set[str], room: Room) -> None:
-    for ledger in draw(seed, operations, room).walk():
-        assert len(ledger.live) <= BRANCHES
-        assert all(len(branch.rows) <= 2 * ROWS for branch in ledger.live.values())
+    for branches in draw(seed, operations, room).walk():
+        assert len(branches.live) <= BRANCHES
+        assert all(len(branch.rows) <= 2 * ROWS for branch in branches.live.values())
 
 
 @given(st.integers(0, 2**64), wanted, rooms)

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.cli import main
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.replay import Replayed, replay, save_failure
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Verdict
 from tests import decoders_for_tests

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from cachecheck import strategies as cs
 from cachecheck.errors import InputError
-from cachecheck.programs import Room, draw_program
 from cachecheck.schedule import (
     NOTATION,
     OPERATIONS,
@@ -33,6 +32,7 @@ from cachecheck.schedule import (
 )
 from cachecheck.schedule.notation import read, write
 from cachecheck.schedule.steps import branch_number, key_of
+from cachecheck.search.programs import Room, draw_program
 from cachecheck.shrink import shrink, size_of
 
 ALL = frozenset({*OPERATIONS, "batch"})

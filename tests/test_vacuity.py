@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cachecheck.cases import Effort
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
+from cachecheck.judge.vacuity import idle_rows, without_history
 from cachecheck.laws import LAWS
 from cachecheck.reference.caches import CACHES
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
-from cachecheck.vacuity import idle_rows, without_history
 from cachecheck.verdict import Answer, Verdict
 from tests.decoders_for_tests import Sums
 

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from cachecheck.cli import main
-from cachecheck.cli.zoo_command import Request, run
+from cachecheck.commands.zoo import Request, run
 from cachecheck.engines.known_failures import read_ledger
 from cachecheck.errors import InputError
 from cachecheck.report.zoo import markdown, print_matrix
@@ -141,7 +141,7 @@ def test_the_page_links_each_known_failure_to_its_finding() -> None:
 def test_exit_codes_tell_the_unknown_from_the_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cachecheck.cli.zoo_command.load_ledger", lambda _library: LEDGER)
+    monkeypatch.setattr("cachecheck.commands.zoo.load_ledger", lambda _library: LEDGER)
     request = Request("transformers", out=tmp_path, again=True)
 
     def code(*cells: Cell) -> int:

@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("torch", reason="the zoo needs torch: the transformers extra")
 pytest.importorskip("transformers", reason="the zoo needs transformers")
 
-from cachecheck.engines.ways import WAYS
+from cachecheck.engines.hugging_face.variants import WAYS
 from cachecheck.laws import LAWS
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.running import run

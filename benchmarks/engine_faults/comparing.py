@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.cases import Drawn, Effort, from_numbers
-from cachecheck.engines.ways import WAYS
+from cachecheck.engines.hugging_face.variants import WAYS
 from cachecheck.errors import CachecheckError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.guard.answers import Rows
 from cachecheck.laws import LAWS
 from cachecheck.laws.base import distances
+from cachecheck.search.cases import Drawn, Effort, from_numbers
 
 COMPARED = {"programs": 20, "schedule": 100, "reorder": 10}
 """Cases of each law that are run twice, for each way."""

@@ -86,5 +86,5 @@ def patched(fault: EngineFault | None, architecture: str) -> Iterator[None]:
 
 def _modeling(architecture: str) -> str:
     transformers = importlib.import_module("transformers")
-    names = importlib.import_module("cachecheck.engines.tiny").causal_classes()
+    names = importlib.import_module("cachecheck.engines.hugging_face.tiny").causal_classes()
     return str(getattr(transformers, names[architecture]).__module__)

@@ -11,12 +11,12 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import compared
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.cases import Effort
+from cachecheck.engines.hugging_face.variants import WAYS, quiet
 from cachecheck.engines.known_failures import load_ledger
-from cachecheck.engines.ways import WAYS, quiet
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import Target, load_target
 from cachecheck.verdict import Verdict
 from cachecheck.zoo.cells import Cell

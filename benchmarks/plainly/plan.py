@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from cachecheck.engines.tiny import POSITIONS, TOKENS, causal_classes, tiny_config
-from cachecheck.engines.ways import WAYS
+from cachecheck.engines.hugging_face.tiny import POSITIONS, TOKENS, causal_classes, tiny_config
+from cachecheck.engines.hugging_face.variants import WAYS
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix
 from cachecheck.zoo.worker import FALLS

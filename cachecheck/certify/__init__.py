@@ -16,11 +16,11 @@ from cachecheck.certify.induction import by_induction
 from cachecheck.certify.minimal import smallest_cuts, smallest_program
 from cachecheck.certify.oracle import Oracle
 from cachecheck.certify.tree import by_tree
-from cachecheck.draws import tokens_of_seed
 from cachecheck.errors import DecoderError, InputError
 from cachecheck.guard import Guarded
 from cachecheck.laws import Law
 from cachecheck.schedule import Schedule
+from cachecheck.schedule.tokens import tokens_of_seed
 from cachecheck.verdict import Answer
 
 __all__ = [

@@ -14,10 +14,10 @@ from cachecheck.laws.base import closeness, in_doubt
 from cachecheck.schedule import (
     FIRST,
     Append,
+    Branches,
     Case,
     Crop,
     Fork,
-    Ledger,
     Merge,
     New,
     Release,
@@ -58,11 +58,11 @@ def programs_up_to(scope: Scope) -> Iterator[Schedule]:
     """Every such program, in the order of ``shrink.size_of``."""
     for tokens in range(1, scope.tokens + 1):
         for count in range(1, scope.steps + 1):
-            yield from map(Schedule, _continued((), Ledger(), tokens, count, scope))
+            yield from map(Schedule, _continued((), Branches(), tokens, count, scope))
 
 
 def _continued(
-    done: tuple[Step, ...], ledger: Ledger, tokens: int, count: int, scope: Scope
+    done: tuple[Step, ...], branches: Branches, tokens: int, count: int, scope: Scope
 ) -> Iterator[tuple[Step, ...]]:
     """``done`` with ``count`` more steps that append ``tokens`` tokens."""
     if count == 0:
@@ -72,24 +72,24 @@ def _continued(
     last = count == 1 and not scope.bare_end
     if tokens == 0 and not scope.bare_end:
         return
-    for step in sorted(_possible(ledger, tokens, scope), key=key_of):
+    for step in sorted(_possible(branches, tokens, scope), key=key_of):
         appended = sum(step.sizes) if isinstance(step, Append) else 0
         if last and appended != tokens:
             continue
-        ahead = Ledger(dict(ledger.live), set(ledger.ended))
+        ahead = Branches(dict(branches.live), set(branches.ended))
         ahead.apply(step, (0,) * appended)
         yield from _continued((*done, step), ahead, tokens - appended, count - 1, scope)
 
 
-def _possible(ledger: Ledger, tokens: int, scope: Scope) -> Iterator[Step]:
+def _possible(branches: Branches, tokens: int, scope: Scope) -> Iterator[Step]:
     """Every step that fits and may change something."""
-    fresh = branch_name(len(ledger.live) + len(ledger.ended))
+    fresh = branch_name(len(branches.live) + len(branches.ended))
     can = scope.operations
     if "new" in can and scope.single:
         yield New(fresh)
     if "batch" in can:
         yield from (New(fresh, rows) for rows in range(1, ROWS + 1))
-    for name, branch in ledger.live.items():
+    for name, branch in branches.live.items():
         if name == FIRST and not scope.single:
             continue
         yield from _calls(name, len(branch.rows), tokens)
@@ -98,7 +98,7 @@ def _possible(ledger: Ledger, tokens: int, scope: Scope) -> Iterator[Step]:
         if "release" in can:
             yield Release(name)
         if branch.batch:
-            yield from _on_batch(name, fresh, ledger, can)
+            yield from _on_batch(name, fresh, branches, can)
         else:
             yield from _on_single(name, branch.length, can)
 
@@ -118,8 +118,8 @@ def _on_single(name: str, length: int, can: Collection[str]) -> Iterator[Step]:
         yield Reset(name)
 
 
-def _on_batch(name: str, fresh: str, ledger: Ledger, can: Collection[str]) -> Iterator[Step]:
-    count = len(ledger.live[name].rows)
+def _on_batch(name: str, fresh: str, branches: Branches, can: Collection[str]) -> Iterator[Step]:
+    count = len(branches.live[name].rows)
     for size in range(1, ROWS + 1):
         for rows in product(range(count), repeat=size):
             if "reorder" in can and rows != tuple(range(count)):
@@ -127,7 +127,7 @@ def _on_batch(name: str, fresh: str, ledger: Ledger, can: Collection[str]) -> It
             if "split" in can:
                 yield Fork(fresh, name, rows)
     if "merge" in can:
-        for other, branch in ledger.live.items():
+        for other, branch in branches.live.items():
             if branch.batch and other != name:
                 yield Merge(fresh, (name, other))
 

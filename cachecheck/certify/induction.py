@@ -16,8 +16,8 @@ from cachecheck.certify.oracle import Oracle
 from cachecheck.certify.states import state_distance
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Snapshot
-from cachecheck.laws.base import changed
 from cachecheck.schedule import Case, Schedule
+from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Answer, Violation
 
 METHOD = "induction over transitions between states"

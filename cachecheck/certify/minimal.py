@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from cachecheck.certify.enumeration import Runs, certify_programs
-from cachecheck.draws import tokens_of_seed
 from cachecheck.errors import InputError
 from cachecheck.guard import Guarded
 from cachecheck.laws import Law
 from cachecheck.schedule import Case, Schedule
+from cachecheck.schedule.tokens import tokens_of_seed
 
 _MOST = 12
 """Most tokens whose partitions are run one by one, for laws without a certification."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, closeness, in_doubt
+from cachecheck.laws.base import RowComparison, closeness, in_doubt
 from cachecheck.verdict import Finding
 
-_COMPARISON = Comparison(
+_COMPARISON = RowComparison(
     "schedule", "rows", "decoding in these chunks gives other rows than one full pass"
 )
 

@@ -29,8 +29,8 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     """
     need_libraries(f"hf:{name}")
     # Seconds to import, and optional packages: only when a decoder is wanted.
-    from cachecheck.engines.tiny import causal_classes  # noqa: PLC0415
-    from cachecheck.engines.ways import WAYS  # noqa: PLC0415
+    from cachecheck.engines.hugging_face.tiny import causal_classes  # noqa: PLC0415
+    from cachecheck.engines.hugging_face.variants import WAYS  # noqa: PLC0415
 
     architecture, slash, way = name.partition("/")
     known = causal_classes()
@@ -41,7 +41,7 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
         )
         raise TargetError(
             f"unknown Hugging Face model type {architecture!r}; {meant} a model of your own, wrap "
-            "it in cachecheck.engines.hugging_face.HuggingFaceDecoder)"
+            "it in cachecheck.engines.hugging_face.decoder.HuggingFaceDecoder)"
         )
     if slash and way not in WAYS:
         raise TargetError(f"unknown way {way!r} to run {architecture}; known: {', '.join(WAYS)}")
@@ -66,7 +66,7 @@ def need_libraries(what: str) -> None:
             f"pip install {' '.join(lacking)}"
         )
     try:
-        from cachecheck.engines import ways  # noqa: F401, PLC0415
+        from cachecheck.engines.hugging_face import variants  # noqa: F401, PLC0415
     except ImportError as error:
         cause: BaseException = error
         while cause.__cause__ is not None:

@@ -5,7 +5,7 @@ Start with `run`, then `audit`.
 """
 
 from cachecheck.experiment.auditing import audit
-from cachecheck.experiment.drawing import figures
+from cachecheck.experiment.plotting import figures
 from cachecheck.experiment.problem import CHECKS, Problem
 from cachecheck.experiment.running import run
 

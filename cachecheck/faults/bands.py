@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cachecheck.faults.configurations import changed, host, of_copying, with_window
 from cachecheck.faults.fault import Fault
-from cachecheck.faults.hosts import changed, host, of_copying, with_window
 from cachecheck.reference.cache import Cache, LayerCache
 from cachecheck.reference.config import Precision
 from cachecheck.reference.decoder import Copying

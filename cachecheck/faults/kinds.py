@@ -32,7 +32,7 @@ class Kind:
 
 UNMODELLED = {
     "numeric-noise-not-a-bug": "no mistake at all: the look-alikes that must not be accused "
-    "(cachecheck/controls) stand for it",
+    "(benchmarks/controls) stand for it",
     "cross-cache-wrong-policy": "the border has one sequence of tokens and no encoder behind it",
 }
 """Kinds without a fault in the catalogue, and why."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cachecheck.faults.hosts import of_copying, several_heads, several_layers
+from cachecheck.faults.configurations import of_copying, several_heads, several_layers
 from cachecheck.reference.masks import WRONG_MASKS, Bools
 from cachecheck.reference.mechanisms import Call, Mechanisms
 from cachecheck.reference.positions import Ints

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault
-from cachecheck.faults.hosts import (
+from cachecheck.faults.configurations import (
     Choose,
     changed,
     no_window,
@@ -17,6 +16,7 @@ from cachecheck.faults.hosts import (
     with_places,
     with_window,
 )
+from cachecheck.faults.fault import Fault
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.decoder import Copying

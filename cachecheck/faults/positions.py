@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.hosts import of_copying, rotary, with_places, with_window
+from cachecheck.faults.configurations import of_copying, rotary, with_places, with_window
 from cachecheck.reference.config import Config
 from cachecheck.reference.mechanisms import Call, Mechanisms
 from cachecheck.reference.positions import Ints

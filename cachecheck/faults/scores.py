@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cachecheck.faults.hosts import alibi, of_copying, rotary
-from cachecheck.reference.mechanisms import Call, Mechanisms, Seen
+from cachecheck.faults.configurations import alibi, of_copying, rotary
+from cachecheck.reference.mechanisms import Call, Mechanisms, VisibleKeys
 from cachecheck.reference.positions import Ints, rotate
 from cachecheck.reference.weights import Floats
 
@@ -41,7 +41,7 @@ class Rotated:
 class RotatedAgain(Mechanisms):
     """Rotates what is in the cache once more when it is read."""
 
-    def seen(self, call: Call, layer: int, seen: Seen) -> Seen:  # noqa: ARG002, D102
+    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
         again = np.where(seen.positions < call.past, seen.positions, 0)  # (R,)
         return Rotated(rotate(seen.key, again), seen.value, seen.positions)
 
@@ -49,7 +49,7 @@ class RotatedAgain(Mechanisms):
 class CurrentUnrotated(Mechanisms):
     """Rotates keys on their way into the cache, and attends to the chunk's own unrotated."""
 
-    def seen(self, call: Call, layer: int, seen: Seen) -> Seen:  # noqa: ARG002, D102
+    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
         back = np.where(seen.positions < call.past, 0, -seen.positions)  # (R,)
         return Rotated(rotate(seen.key, back), seen.value, seen.positions)
 

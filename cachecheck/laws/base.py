@@ -94,14 +94,6 @@ class Law:
         return replace(again, violation=replace(again.violation, message=said))
 
 
-def changed(tokens: Sequence[int], start: int, stop: int, vocab_size: int) -> list[int]:
-    """``tokens`` with those at positions start ... stop-1 replaced by the next ID."""
-    return [
-        (token + 1) % vocab_size if start <= position < stop else token
-        for position, token in enumerate(tokens)
-    ]
-
-
 def feed(decoder: Guarded, tokens: Sequence[int], schedule: Schedule) -> tuple[list[Rows], Any]:
     """Decode ``tokens`` call by call from an empty cache: the rows of each call, and the cache."""
     cache = decoder.new_cache()
@@ -113,7 +105,7 @@ def feed(decoder: Guarded, tokens: Sequence[int], schedule: Schedule) -> tuple[l
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RowComparison:
     """Rows that should be equal, and what it means if they are not."""
 
     law: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, changed, feed, gather
+from cachecheck.laws.base import Law, RowComparison, feed, gather
 from cachecheck.schedule import Case
+from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding
 
 
@@ -20,7 +21,7 @@ def _in_full(decoder: Guarded, case: Case) -> Iterator[Finding]:
     """At every cut, change all tokens from it on."""
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
-    comparison = Comparison(
+    comparison = RowComparison(
         "causality", "future-leak", "full: a row moves when only tokens after it change"
     )
     for cut in case.schedule.cuts:
@@ -40,7 +41,7 @@ def _in_last_call(decoder: Guarded, case: Case) -> Iterator[Finding]:
     later = changed(case.tokens, stop - 1, stop, decoder.vocab_size)
     due = feed(decoder, case.tokens, case.schedule)[0][-1][:-1]
     rows = feed(decoder, later, case.schedule)[0][-1][:-1]
-    comparison = Comparison(
+    comparison = RowComparison(
         "causality", "chunk-leak", "a cached call: a row moves when only tokens after it change"
     )
     call = len(case.schedule.spans)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, feed, gather
+from cachecheck.laws.base import Law, RowComparison, feed, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -14,8 +14,8 @@ def check(decoder: Guarded, case: Case) -> Finding:
     first, _ = feed(decoder, case.tokens, case.schedule)
     second, _ = feed(decoder, case.tokens, case.schedule)
     again = decoder.full(case.tokens)
-    full = Comparison("determinism", "full", "full gives other rows the second time")
-    cached = Comparison("determinism", "cached", "the same calls on a new cache give other rows")
+    full = RowComparison("determinism", "full", "full gives other rows the second time")
+    cached = RowComparison("determinism", "cached", "the same calls on a new cache give other rows")
     findings = [full.of(again, whole, decoder.bounds(whole), position=0)]
     for call, (start, _stop) in enumerate(case.schedule.spans, start=1):
         before = first[call - 1]

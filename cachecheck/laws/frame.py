@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, changed, feed, gather
+from cachecheck.laws.base import Law, RowComparison, feed, gather
 from cachecheck.schedule import Case, Schedule
+from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding, Violation
 
 _HINT = "; declare mutates_cache = True if extend is meant to change the cache it is given"
@@ -30,7 +31,7 @@ def _two_caches(decoder: Guarded, case: Case) -> Iterator[Finding]:
     backwards = Schedule.of(case.schedule.chunks[::-1])
     expected, _ = feed(decoder, case.tokens, case.schedule)
     expected_others, _ = feed(decoder, others, backwards)
-    comparison = Comparison(
+    comparison = RowComparison(
         "frame", "caches-share", "two caches share memory: filling one changes the other's rows"
     )
     cache, other = decoder.new_cache(), decoder.new_cache()
@@ -54,7 +55,7 @@ def _one_cache_used_again(decoder: Guarded, case: Case) -> Iterator[Finding]:
     """Functional caches: go on from each with other tokens, then as due, and once more later."""
     others = _others(decoder, case)
     expected, _ = feed(decoder, case.tokens, case.schedule)
-    reused = Comparison(
+    reused = RowComparison(
         "frame",
         "input-changed",
         f"extending a cache changed it: going on from it again gives other rows{_HINT}",
@@ -93,7 +94,7 @@ def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> It
     others = [*case.tokens[:start], *_others(decoder, case)[start:]]
     alone, _ = feed(decoder, [*case.tokens, *[0] * more], longer)
     others_alone, _ = feed(decoder, [*others, *[0] * more], longer)
-    comparison = Comparison(
+    comparison = RowComparison(
         "frame",
         "branches-share",
         "two caches extended from the same one share memory: a branch sees its sibling's tokens "

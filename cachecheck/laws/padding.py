@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded, Rows
-from cachecheck.laws.base import Comparison, Law, changed, gather
+from cachecheck.laws.base import Law, RowComparison, gather
 from cachecheck.schedule import Case, Schedule
+from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding
 
 
@@ -19,7 +20,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     beside = _rows(decoder, case, companion=True)
     calls = _companions(decoder, case)
     companion = _others(decoder, case, more=1)[: calls.length]
-    comparison = Comparison(
+    comparison = RowComparison(
         "padding",
         "companion",
         "a sequence's rows change with what else is in the batch: here a second sequence, "
@@ -34,7 +35,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     if "full_batch" in decoder.capabilities.offers:
         (due,) = decoder.full_batch([case.tokens])
         _, got = decoder.full_batch([_longer(decoder, case), case.tokens])
-        padded = Comparison(
+        padded = RowComparison(
             "padding",
             "full-batch",
             f"full_batch: its rows change beside {_longer(decoder, case)}, the first of the batch",

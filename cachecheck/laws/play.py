@@ -1,4 +1,4 @@
-"""A schedule run on a decoder, step by step, beside the ledger of what every branch should hold."""
+"""A schedule run on a decoder, step by step, beside what every branch should hold."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cachecheck.guard import Guarded, Rows
 from cachecheck.schedule import (
     FIRST,
     Append,
+    Branches,
     Crop,
     Fork,
-    Ledger,
     Merge,
     New,
     Release,
@@ -45,7 +45,7 @@ class Player:
 
     def __init__(self, decoder: Guarded) -> None:
         self.decoder = decoder
-        self.ledger = Ledger()
+        self.branches = Branches()
         self.performed: set[str] = set()
         self._caches: dict[str, Any] = {}
 
@@ -54,21 +54,21 @@ class Player:
 
         Raises:
             InputError: the step does not fit.
-            Unsupported: the decoder refuses; neither ledger nor caches have moved then.
+            Unsupported: the decoder refuses; neither branches nor caches have moved then.
             DecoderError: an answer that cannot be used.
         """
-        before = self.ledger.live.get(step.branch)
-        ahead = Ledger(dict(self.ledger.live), set(self.ledger.ended))
+        before = self.branches.live.get(step.branch)
+        ahead = Branches(dict(self.branches.live), set(self.branches.ended))
         ahead.apply(step, tokens)
         rows = self._perform(step, tokens)
-        self.ledger = ahead
+        self.branches = ahead
         self.performed.add(step.operation)
         if not isinstance(step, Append):
             return []
         after = ahead.live[step.branch]
         if after.batch:
             self.performed.add("batch")
-        assert before is not None  # noqa: S101 - the ledger has refused an unknown branch
+        assert before is not None  # noqa: S101 - the branches has refused an unknown branch
         return [
             Answered(held, len(past), some, at if after.batch else None)
             for at, (held, past, some) in enumerate(zip(after.rows, before.rows, rows, strict=True))
@@ -113,7 +113,7 @@ class Player:
                 return self.decoder.reset(cache)
             case Save():
                 data = self.decoder.save(cache)
-                self._use_up(self.decoder.load(data), len(self.ledger.live[step.branch].rows[0]))
+                self._use_up(self.decoder.load(data), len(self.branches.live[step.branch].rows[0]))
                 return self.decoder.load(data)
 
     def _use_up(self, cache: Any, length: int) -> None:
@@ -131,7 +131,7 @@ class Player:
 
     def _append(self, step: Append, tokens: Sequence[int]) -> list[Rows]:
         cache = self._cache(step.branch)
-        if not self.ledger.live[step.branch].batch:
+        if not self.branches.live[step.branch].batch:
             some, self._caches[step.branch] = self.decoder.extend(tokens, cache)
             return [some]
         arrays, at = [], 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.laws.base import Law, RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -12,7 +12,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     """At every cut n, compare ``full(tokens[:n])`` with the first n rows of ``full(tokens)``."""
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
-    comparison = Comparison(
+    comparison = RowComparison(
         "prefix", "length-dependence", "full: a row depends on how many tokens follow it"
     )
     return gather(

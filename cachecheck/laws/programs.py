@@ -11,7 +11,7 @@ from functools import partial
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
-from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.laws.base import Law, RowComparison, gather
 from cachecheck.laws.play import Answered, Player
 from cachecheck.schedule import Append, Case
 from cachecheck.verdict import Finding, Violation
@@ -52,7 +52,7 @@ def check(law: str, operations: frozenset[str], decoder: Guarded, case: Case) ->
 def _compared(
     law: str, decoder: Guarded, expected: _Expected, number: int, one: Answered
 ) -> Finding:
-    comparison = Comparison(law, "rows", _ROWS)
+    comparison = RowComparison(law, "rows", _ROWS)
     due = expected.of(one.tokens)[one.past :]
     bounds = decoder.bounds(due)
     return comparison.of(
@@ -71,9 +71,9 @@ def _invariants(law: str, decoder: Guarded, number: int) -> list[Finding]:
 def _full_batch(law: str, decoder: Guarded, player: Player, expected: _Expected) -> list[Finding]:
     if "full_batch" not in decoder.capabilities.offers:
         return []
-    comparison = Comparison(law, "full-batch", _FULL_BATCH)
+    comparison = RowComparison(law, "full-batch", _FULL_BATCH)
     findings = []
-    for branch in player.ledger.live.values():
+    for branch in player.branches.live.values():
         if branch.batch and all(branch.rows):
             given = enumerate(zip(branch.rows, decoder.full_batch(branch.rows), strict=True))
             for at, (tokens, rows) in given:
@@ -94,8 +94,8 @@ class _Expected:
         self._decoder = decoder
         reached = {
             row
-            for ledger in case.schedule.walk(case.tokens)
-            for branch in ledger.live.values()
+            for branches in case.schedule.walk(case.tokens)
+            for branch in branches.live.values()
             for row in branch.rows
         }
         self._sequences = sorted(reached, key=len, reverse=True)

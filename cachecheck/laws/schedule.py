@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.laws.base import Law, RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -12,7 +12,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     """Feed the tokens chunk by chunk and compare every row with ``full``."""
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
-    comparison = Comparison(
+    comparison = RowComparison(
         "schedule", "rows", "decoding in these chunks gives other rows than one full pass"
     )
     findings, cache = [], decoder.new_cache()

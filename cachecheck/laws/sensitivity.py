@@ -8,8 +8,9 @@ import numpy as np
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, changed, distances, feed
+from cachecheck.laws.base import Law, distances, feed
 from cachecheck.schedule import Case
+from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding, Violation
 
 

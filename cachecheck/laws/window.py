@@ -5,7 +5,7 @@ from __future__ import annotations
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.guard.answers import LayerBytes
-from cachecheck.laws.base import Comparison, Law, gather
+from cachecheck.laws.base import Law, RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding, Violation
 
@@ -26,7 +26,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
         raise Unsupported(f"the window of {window} is not crossed")
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
-    comparison = Comparison(
+    comparison = RowComparison(
         "window", "rows", "past the window, rows differ from those of the windowed full pass"
     )
     findings, cache, kept = [Finding(0.0, 0.0)], decoder.new_cache(), []

@@ -19,7 +19,7 @@ from cachecheck.reference.cache import LayerState
 from cachecheck.reference.checks import as_integers, check_fits, check_tokens
 from cachecheck.reference.config import Config
 from cachecheck.reference.layers import Trace, finish, normalise, project, read_out
-from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms, Seen
+from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms, VisibleKeys
 from cachecheck.reference.positions import Ints, embed
 from cachecheck.reference.weights import Floats, Weights
 from cachecheck.reference.work import Work
@@ -31,7 +31,7 @@ class Layer(Protocol):
     @property
     def length(self) -> int: ...  # noqa: D102
 
-    def append(self, key: Floats, value: Floats, positions: Ints) -> Seen:
+    def append(self, key: Floats, value: Floats, positions: Ints) -> VisibleKeys:
         """Past and chunk together; (G, T, D) keys and values of (T,) positions that follow on."""
 
 

@@ -19,7 +19,7 @@ from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats
 
 
-class Seen(Protocol):
+class VisibleKeys(Protocol):
     """What the rows of a chunk attend over: the past and the chunk itself."""
 
     @property
@@ -92,7 +92,7 @@ class Mechanisms:
         """The chunk's keys and values (G, T, D) as they go into the cache."""
         return key, value
 
-    def seen(self, call: Call, layer: int, seen: Seen) -> Seen:  # noqa: ARG002
+    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
         """What the rows attend over, of what the cache gives back."""
         return seen
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from cachecheck.coverage import CHUNKS, PASTS, WINDOWS, from_wire
+from cachecheck.schedule.coverage import CHUNKS, PASTS, WINDOWS, from_wire
 from cachecheck.verdict import Verdict
 
 

@@ -63,8 +63,8 @@ def _own_tokens(verdict: Verdict) -> list[str]:
     step = next(islice(schedule.steps, broken.call - 1, None), None)
     if not isinstance(step, Append):  # a law may make calls of its own after the schedule's
         return []
-    ledger = next(islice(schedule.walk(verdict.tokens), broken.call - 1, None))
-    tokens = ledger.live[step.branch].rows[broken.sequence or 0]
+    branches = next(islice(schedule.walk(verdict.tokens), broken.call - 1, None))
+    tokens = branches.live[step.branch].rows[broken.sequence or 0]
     return [] if tokens == verdict.tokens else [_line("its tokens", _tokens(tokens))]
 
 

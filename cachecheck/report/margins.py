@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from cachecheck.search.sentences import MISTAKES
 from cachecheck.verdict import Margin, Verdict
-from cachecheck.wording import MISTAKES
 
 
 def margin_line(verdicts: Sequence[Verdict]) -> str:

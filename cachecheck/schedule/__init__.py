@@ -3,8 +3,8 @@
 Start with `Schedule.parse`; `NOTATION` describes what it reads.
 """
 
+from cachecheck.schedule.branches import Branch, Branches
 from cachecheck.schedule.case import Case
-from cachecheck.schedule.ledger import Branch, Ledger
 from cachecheck.schedule.notation import NOTATION
 from cachecheck.schedule.partitions import partitions
 from cachecheck.schedule.schedule import Schedule, operations_of
@@ -30,10 +30,10 @@ __all__ = [
     "OPERATIONS",
     "Append",
     "Branch",
+    "Branches",
     "Case",
     "Crop",
     "Fork",
-    "Ledger",
     "Merge",
     "New",
     "Release",

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from cachecheck.errors import InputError
-from cachecheck.schedule.ledger import Ledger
+from cachecheck.schedule.branches import Branches
 from cachecheck.schedule.notation import read, write
 from cachecheck.schedule.steps import FIRST, Append, New, Step
 
@@ -37,10 +37,10 @@ class Schedule:
                 f"a call has at most {_LARGEST:,} tokens and a batch {_MOST_ROWS:,} rows; "
                 f"got {largest:,} and {max(rows, default=0):,}"
             )
-        ledger = Ledger()
+        branches = Branches()
         for number, step in enumerate(self.steps, start=1):
             try:
-                ledger.apply(step, (0,) * tokens_of(step))
+                branches.apply(step, (0,) * tokens_of(step))
             except InputError as error:
                 raise InputError(f"step {number} of {write(self.steps)!r}: {error}") from error
 
@@ -93,7 +93,7 @@ class Schedule:
         """Tokens in the longest sequence that any branch comes to hold."""
         if self.plain:
             return self.length
-        return max(branch.length for ledger in self.walk() for branch in ledger.live.values())
+        return max(branch.length for branches in self.walk() for branch in branches.live.values())
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -106,15 +106,15 @@ class Schedule:
         """The positions at which a later chunk starts; empty for a single call."""
         return [start for start, _ in self.spans[1:]]
 
-    def walk(self, tokens: Sequence[int] | None = None) -> Iterator[Ledger]:
-        """The ledger after each step; one and the same object, moved along."""
-        ledger, at = Ledger(), 0
+    def walk(self, tokens: Sequence[int] | None = None) -> Iterator[Branches]:
+        """The branches after each step; one and the same object, moved along."""
+        branches, at = Branches(), 0
         given = (0,) * self.length if tokens is None else tokens
         for step in self.steps:
             size = tokens_of(step)
-            ledger.apply(step, given[at : at + size])
+            branches.apply(step, given[at : at + size])
             at += size
-            yield ledger
+            yield branches
 
 
 def tokens_of(step: Step) -> int:

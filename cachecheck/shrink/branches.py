@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate, chain, combinations
 
 from cachecheck.schedule import FIRST, Append, Fork, Merge, New, Reorder, Step, branch_name
-from cachecheck.shrink.mending import Fed
+from cachecheck.shrink.repair import Fed
 
 
 def redirect(fed: list[Fed]) -> Iterator[list[Fed]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cachecheck.schedule import Append, Case, Crop
-from cachecheck.shrink.mending import Fed, case_of, fed_of, mended
+from cachecheck.shrink.repair import Fed, case_of, fed_of, repaired
 
 _SHORT = 24
 """Tokens and steps from which on the fine moves take over."""
@@ -52,7 +52,7 @@ def _bold(case: Case) -> Iterator[Case]:
     fed = fed_of(case)
     for moves in (_all_short, _without_runs, _joined, _one_short):
         for candidate in moves(fed):
-            fitting = mended(candidate)
+            fitting = repaired(candidate)
             if any(tokens for _, tokens in fitting):
                 yield case_of(fitting)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cachecheck.schedule import Append, Fork, Merge, New, Reorder, Step
-from cachecheck.shrink.mending import Fed
+from cachecheck.shrink.repair import Fed
 
 
 def narrower(fed: list[Fed]) -> Iterator[list[Fed]]:

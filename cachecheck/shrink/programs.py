@@ -1,6 +1,6 @@
 """Smaller programs: schedules with cache operations.
 
-A move changes some steps; what no longer fits afterwards is mended or left out (`mending`), so
+A move changes some steps; what no longer fits afterwards is repaired or left out (`mending`), so
 that dropping a fork drops what was done on it. Here are the moves on steps and tokens; `branches`
 has those on branches and rows.
 """
@@ -13,8 +13,8 @@ from itertools import chain
 
 from cachecheck.schedule import Append, Case, Crop, Release, Reset, Save
 from cachecheck.shrink import branches
-from cachecheck.shrink.mending import Fed, case_of, fed_of, mended
 from cachecheck.shrink.narrowing import narrower, narrower_twice
+from cachecheck.shrink.repair import Fed, case_of, fed_of, repaired
 
 
 def smaller(case: Case) -> Iterator[Case]:
@@ -47,7 +47,7 @@ def smaller(case: Case) -> Iterator[Case]:
         *(branches.before_fork, branches.exchange, _swap, narrower_twice, _lower),
     )
     for candidate in chain.from_iterable(move(fed) for move in moves):
-        fitting = mended(candidate)
+        fitting = repaired(candidate)
         if any(tokens for _, tokens in fitting):
             yield case_of(fitting)
 

@@ -18,7 +18,7 @@ class Cell:
 
     Attributes:
         architecture: the library's model type.
-        way: how it was run, a key of `cachecheck.engines.ways.WAYS`.
+        way: how it was run, a key of `cachecheck.engines.hugging_face.variants.WAYS`.
         law: its id.
         answer: one of `ANSWERS`.
         reason: the library's own refusal, the error, or what a reader should know.

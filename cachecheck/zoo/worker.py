@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cachecheck.cases import Effort
 from cachecheck.engines import transformers_factory
-from cachecheck.engines.ways import WAYS, Way, quiet
+from cachecheck.engines.hugging_face.variants import WAYS, Way, quiet
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS, implied
 from cachecheck.search import search
+from cachecheck.search.cases import Effort
 from cachecheck.target import Target, as_target
 from cachecheck.zoo.cells import NOT_BUILT, Cell
 

@@ -28,7 +28,7 @@ from cachecheck.reference.caches.batch_cache import (
     reorder_rows,
 )
 from cachecheck.reference.caches.batch_pass import Columns, batch_pass
-from cachecheck.reference.caches.drawing import any_config
+from cachecheck.reference.caches.random_configs import any_config
 from cachecheck.reference.checks import check_fits, check_tokens
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.extend import extend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cachecheck.reference.caches.drawing import any_config
+from cachecheck.reference.caches.random_configs import any_config
 from cachecheck.reference.config import Config, Precision
 
 

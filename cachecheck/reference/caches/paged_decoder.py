@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from cachecheck.errors import InputError
-from cachecheck.reference.caches.drawing import drawn, generator
 from cachecheck.reference.caches.paged import Paged, PagedCache
+from cachecheck.reference.caches.random_configs import drawn, generator
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.stored import InPlaceDecoder
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cachecheck.reference.caches.drawing import drawn, generator
 from cachecheck.reference.caches.paged import PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder
 from cachecheck.reference.caches.prefix import PrefixCache, Prefixes
+from cachecheck.reference.caches.random_configs import drawn, generator
 from cachecheck.reference.checks import check_tokens
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.weights import Floats

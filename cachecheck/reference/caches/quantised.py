@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cachecheck.reference.cache import LayeredCache, LayerState, check_follows, retained
-from cachecheck.reference.caches.drawing import drawn
 from cachecheck.reference.caches.error_bound import LARGEST_CODE, row_error_bound
+from cachecheck.reference.caches.random_configs import drawn
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder

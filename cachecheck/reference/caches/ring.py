@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from cachecheck.reference.cache import LayerCache, LayerState
-from cachecheck.reference.caches.drawing import drawn, small_window
+from cachecheck.reference.caches.random_configs import drawn, small_window
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cachecheck.reference.cache import LayeredCache, LayerState, check_follows
-from cachecheck.reference.caches.drawing import drawn
+from cachecheck.reference.caches.random_configs import drawn
 from cachecheck.reference.config import Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cachecheck.reference.caches.drawing import drawn, generator, small_window
+from cachecheck.reference.caches.random_configs import drawn, generator, small_window
 from cachecheck.reference.caches.ring import Ring, RingCache
 from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import InPlaceDecoder

@@ -14,7 +14,7 @@ import numpy as np
 
 from cachecheck.errors import InputError
 from cachecheck.reference.cache import LayerState, check_follows
-from cachecheck.reference.caches.drawing import drawn, generator
+from cachecheck.reference.caches.random_configs import drawn, generator
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cachecheck.reference.cache import Cache, LayerCache
-from cachecheck.reference.caches.drawing import drawn
+from cachecheck.reference.caches.random_configs import drawn
 from cachecheck.reference.caches.tied_attention import ask, attend, conclude, own_chunk, pair_whole
 from cachecheck.reference.caches.tied_weights import draw_tied_weights
 from cachecheck.reference.checks import check_fits, check_tokens

@@ -1,0 +1,53 @@
+"""What a control is, as plain data, and the factories that most of them are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cachecheck.reference.caches.random_configs import drawn
+from cachecheck.reference.config import Precision
+
+
+class Make(Protocol):
+    """From a seed to a decoder, whose configuration follows from the seed as well."""
+
+    def __call__(self, seed: int, dtype: Precision = "float64") -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Control:
+    """A right decoder that looks like a wrong one.
+
+    Attributes:
+        id: stable, in kebab-case.
+        looks_like: the mistake that it resembles, in one sentence.
+        why_right: why it is none, in one sentence.
+        make: from a seed to the decoder.
+        fixed_dtype: its precision, where there is but one and ``make`` ignores the other.
+    """
+
+    id: str
+    looks_like: str
+    why_right: str
+    make: Make
+    fixed_dtype: str | None = None
+
+
+def over(decoder: Callable[..., Any], **changes: Any) -> Make:
+    """A factory of ``decoder(config, seed=seed)``, with the seed's configuration and changes."""
+
+    def make(seed: int, dtype: Precision = "float64") -> Any:
+        return decoder(drawn(seed, dtype, **changes), seed=seed)
+
+    return make
+
+
+def in_float32(decoder: Callable[..., Any], **changes: Any) -> Make:
+    """The same for what has no other precision than float32 underneath."""
+
+    def make(seed: int, dtype: Precision = "float64") -> Any:  # noqa: ARG001 - as declared
+        return decoder(drawn(seed, "float32", **changes), seed=seed)
+
+    return make

@@ -1,0 +1,1 @@
+"""The body of each command: what it does, prints and returns."""

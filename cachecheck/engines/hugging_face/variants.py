@@ -1,0 +1,178 @@
+"""The ways to run one Hugging Face architecture: kinds of cache, of attention, of precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import Any
+
+import torch
+import transformers
+from transformers import DynamicCache, QuantizedCache, StaticCache
+from transformers.cache_utils import StaticLayer
+
+from cachecheck.engines.hugging_face.decoder import HuggingFaceDecoder
+from cachecheck.engines.hugging_face.inspection import cache_argument, learned_positions
+from cachecheck.engines.hugging_face.quantised import (
+    Rounding,
+    explained,
+    four_bits,
+    three_bit_mantissa,
+)
+from cachecheck.engines.hugging_face.tiny import POSITIONS, TOKENS, tiny_model
+from cachecheck.errors import Unsupported
+
+STATIC_LENGTH = 32
+"""Slots of a static cache: windows of 6 are crossed, and a search runs into its end."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run an architecture.
+
+    Attributes:
+        id: its name.
+        meaning: in words.
+        attention: the library's name of an attention function, None for its own choice.
+        dtype: of the parameters.
+        cache: from the model's text configuration to an empty cache; None for the usual one.
+        rounding: of what the cache keeps, if that is of few bits; see `quantised`.
+        laws: that it may break while the usual way keeps them; empty for all.
+    """
+
+    id: str
+    meaning: str
+    attention: str | None = None
+    dtype: str = "float32"
+    cache: Callable[[Any], Any] | None = None
+    rounding: Rounding | None = None
+    laws: tuple[str, ...] = ()
+
+    def concerns(self, law: str) -> bool:
+        """Whether this way has a say in a law."""
+        return not self.laws or law in self.laws
+
+    def decoder(self, architecture: str, seed: int) -> HuggingFaceDecoder:
+        """A tiny random decoder of this architecture.
+
+        Raises:
+            TargetError: its forward pass takes no cache.
+            Unsupported: it cannot be run in this way.
+        """
+        model = tiny_model(architecture, seed, dtype=self.dtype, attention=self.attention)
+        if self.attention and self.attention == _usual_attention(architecture):
+            raise Unsupported(f"{self.attention} is its usual attention")
+        config = model.config.get_text_config(decoder=True)
+        room = POSITIONS if learned_positions(model, config) else None
+        make = None if self.cache is None else self._maker(model, config)
+        slots = None if make is None else _slots(make())
+        atol = None
+        if self.rounding is not None:
+            atol = explained(model.eval(), cache_argument(model), self.rounding, TOKENS)
+        made = HuggingFaceDecoder(
+            model,
+            vocab_size=TOKENS,
+            max_length=min(filter(None, (room, slots)), default=None),
+            atol=atol,
+            threads=1,
+            make_cache=make,
+        )
+        if self.cache is not None and self.id != "recording":
+            made.state = None  # type: ignore[assignment,method-assign] # more than its filled part
+        return made
+
+    def _maker(self, model: Any, config: Any) -> Callable[[], Any]:
+        if not model._supports_default_dynamic_cache():  # noqa: SLF001 - as generate asks
+            raise Unsupported(f"{type(model).__name__} keeps a cache of its own kind alone")
+        make = self.cache
+        assert make is not None  # noqa: S101 - asked by the caller
+        return lambda: make(config)
+
+
+def _slots(cache: Any) -> int | None:
+    """Tokens after which a cache is full, if a layer has room for so many and evicts none."""
+    kept = (layer for layer in cache.layers if isinstance(layer, StaticLayer))
+    return min((layer.max_cache_len for layer in kept if not layer.is_sliding), default=None)
+
+
+@lru_cache
+def _usual_attention(architecture: str) -> str:
+    return str(tiny_model(architecture, 0).config._attn_implementation)  # noqa: SLF001
+
+
+def quiet() -> None:
+    """Let the library keep its advice to itself, and torch to one thread, in this process."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    torch.set_num_threads(1)
+
+
+def _static(config: Any) -> Any:
+    return StaticCache(config=config, max_cache_len=STATIC_LENGTH)
+
+
+def _recording(config: Any) -> Any:
+    cache = DynamicCache(config=config)
+    cache.activate_past_recording()
+    return cache
+
+
+def _fp8(config: Any) -> Any:
+    return QuantizedCache("fp8", config)
+
+
+def _four_bits(backend: str) -> Callable[[Any], Any]:
+    # Groups within a head, whose smallest width is 4, and tokens in full that schedules go past.
+    return partial(QuantizedCache, backend, nbits=4, q_group_size=4, residual_length=4)
+
+
+_WAYS = (
+    Way("dynamic", "a cache that grows, as generate makes it; float32"),
+    Way(
+        "eager", "attention in plain matrix products", attention="eager", laws=("schedule", "batch")
+    ),
+    Way(
+        "float64",
+        "parameters and rows in float64; the library keeps norms and angles in float32",
+        dtype="float64",
+        laws=("schedule", "batch"),
+    ),
+    Way(
+        "recording",
+        "a cache that can be rolled back, as assisted generation asks for it",
+        cache=_recording,
+        laws=("schedule", "crop"),
+    ),
+    Way(
+        "static",
+        f"buffers of {STATIC_LENGTH} slots",
+        cache=_static,
+        laws=("schedule", "overflow", "branch", "crop", "reset", "reorder"),
+    ),
+    Way(
+        "fp8",
+        "keys and values in 8-bit floats",
+        cache=_fp8,
+        rounding=three_bit_mantissa,
+        laws=("schedule", "reorder"),
+    ),
+    Way(
+        "quanto",
+        "keys and values in 4 bits, the last 4 tokens in full; needs optimum-quanto",
+        cache=_four_bits("quanto"),
+        rounding=four_bits,
+        laws=("schedule",),
+    ),
+    Way(
+        "hqq",
+        "the same by another backend; needs hqq",
+        cache=_four_bits("hqq"),
+        rounding=four_bits,
+        laws=("schedule",),
+    ),
+)
+
+WAYS: Mapping[str, Way] = MappingProxyType({way.id: way for way in _WAYS})
+"""Every way by its name, the usual one first."""

@@ -1,0 +1,1 @@
+"""The one judgement of all faces: equal, doubtful or wrong."""

@@ -1,0 +1,83 @@
+"""Guards against passing for nothing: what has to be true of a search before HOLDS means a thing.
+
+Every law compares one way of computing rows with another. A decoder whose rows ignore what came
+before satisfies them all, and so does any decoder on cases without history.
+"""
+
+from __future__ import annotations
+
+from cachecheck.guard import Guarded, Rows
+from cachecheck.schedule.coverage import Class
+from cachecheck.schedule.tokens import changed, tokens_of_seed
+from cachecheck.tolerance import shares
+
+_FEW = 6
+"""Tokens of the sequence on which rows are looked at."""
+
+_ENOUGH = 20
+"""Cases among which a chunk onto history is missed by chance in less than one search of a million.
+
+More than half of the cases drawn have one.
+"""
+
+
+def without_history(covered: dict[Class, int], examples: int) -> str:
+    """Why the calls made show little: none onto a history, or none of several tokens; or empty."""
+    onto = {key for key in covered if key[0] != "0"}
+    if not onto:
+        return "no call was made onto a history, so that no cache was used"
+    if examples >= _ENOUGH and all(chunk == "1" for _, chunk, _ in onto):
+        return "no call of two or more tokens was made onto a history, where most mistakes are"
+    return ""
+
+
+def idle_rows(decoder: Guarded, *, cached: bool = True) -> str:
+    """Why ``decoder``'s rows cannot show a mistake in its cache; empty if they can.
+
+    Args:
+        decoder: to be looked at.
+        cached: whether its cached calls are looked at as well, and not the full pass alone.
+
+    Raises:
+        DecoderError: the decoder raised, or gave what cannot be used.
+        Unsupported: it refuses.
+    """
+    few = min(_FEW, decoder.capabilities.max_length or _FEW)
+    tokens = tokens_of_seed(0, few, decoder.vocab_size)
+    rows = decoder.full(tokens)
+    moved = [_moved_rows(decoder, tokens, rows, at) for at in range(few)]
+    if not any(any(each) for each in moved):
+        return "rows are the same whatever the tokens"
+    window = decoder.capabilities.window
+    if few < 2 or window == 1:
+        return ""
+    sources = [sum(moved[at][row] for at in range(row)) for row in range(few)]
+    if max(sources) == 0:
+        return "no row depends on a token before its own: attention, or the cache, is not at work"
+    if few > 2 and window != 2 and max(sources) == 1:
+        return (
+            "no row depends on more than one earlier token: attention is degenerate (declare "
+            "window = 2 if rows are to see no further)"
+        )
+    return _idle_cache(decoder, tokens) if cached else ""
+
+
+def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) -> list[bool]:
+    """Which rows of the full pass move when the token at ``at`` does."""
+    share = shares(
+        decoder.full(changed(tokens, at, at + 1, decoder.vocab_size)), rows, decoder.bounds(rows)
+    )
+    return [bool(one.max() > 0) for one in share]
+
+
+def _idle_cache(decoder: Guarded, tokens: tuple[int, ...]) -> str:
+    """Whether some cached token moves a later call's rows."""
+    last = len(tokens) - 1
+    rows = []
+    others = (changed(tokens, at, at + 1, decoder.vocab_size) for at in range(last))
+    for before in (tokens, *others):
+        _, cache = decoder.extend(before[:last], decoder.new_cache())
+        rows.append(decoder.extend(tokens[last:], cache)[0])
+    if all((one == rows[0]).all() for one in rows[1:]):
+        return "no cached token moves the rows of a later call: the cache is not used"
+    return ""
