@@ -39,7 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "experiment": {"", "errors", "reference"},
     "faults": {"errors", "reference"},
-    "files": set(),
+    "files": {"errors"},
     "guard": {"errors", "members", "protocol", "tolerance"},
     "judge": {"guard", "schedule", "tolerance", "verdict"},
     "laws": {"errors", "guard", "members", "schedule", "tolerance", "verdict"},
