@@ -27,7 +27,7 @@ from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.tokens import tokens_of_seed
-from cachecheck.search import search, verdicts
+from cachecheck.search import search, smallest
 from cachecheck.search.cases import Effort
 from cachecheck.target import Target, as_target
 
@@ -89,7 +89,7 @@ def cases(target: Target) -> tuple[tuple[int, Case], ...]:
 
 def measured(name: str) -> dict[str, Any]:
     """The verdicts on one fault, and its decoder's margin; nothing is shrunk, which takes long."""
-    vars(verdicts)["shrink"] = lambda case, _fails, **_options: case
+    vars(smallest)["shrink"] = lambda case, _fails, **_options: case
     found: dict[str, Any] = {"id": name, "law": FAULTS[name].law}
     for form, make in targets(name).items():
         target = as_target(make, name)

@@ -10,6 +10,7 @@ counts as a failure, which favours designs that check little.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -29,9 +30,9 @@ from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.faults import FAULTS, fault_named
 from cachecheck.files import write_whole
 from cachecheck.guard import Guarded
+from cachecheck.judge import Tally, Trial
 from cachecheck.laws import LAWS
-from cachecheck.search.cases import Drawn, Effort, cases
-from cachecheck.search.tally import LawBrokenError, Tally
+from cachecheck.search.cases import Effort, cases
 from cachecheck.target import Target, as_target
 
 CALLS, SEEDS = 400, 5
@@ -87,29 +88,28 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
     seeds = range(first, first + _CHOICE)
     decoders = [target.make(seed) for seed in seeds[:_LOOKED_AT]]
     laws = [law for law in LAWS.values() if any(law.lacking(one) is None for one in decoders)]
-    seen = {law.id: Tally(law, lambda _seen: None) for law in laws}
+    tallies = {law.id: Tally(law) for law in laws}
     spent = 0
     for law in cycle(laws):
         effort = Effort(case_seed=str(rng.getrandbits(64)))
         drawn = _drawn(cases(target.make, seeds, law, effort))
-        try:
-            seen[law.id].attempt(drawn)
-            wrong = bool(seen[law.id].raised)
-        except (LawBrokenError, DecoderHangsError):
-            wrong = True
+        tally = tallies[law.id]
+        with contextlib.suppress(DecoderHangsError):  # noted as raised
+            tally.attempt(drawn)
+        wrong = bool(tally.raised) or tally.broken is not None
         spent += _calls(drawn.decoder)
         if wrong or spent >= calls:
             break
-    return wrong or any(map(_shown_nowhere, seen.values())), spent
+    return wrong or any(map(_shown_nowhere, tallies.values())), spent
 
 
-def _drawn(strategy: SearchStrategy[Drawn]) -> Drawn:
+def _drawn(strategy: SearchStrategy[Trial]) -> Trial:
     """One case. Hypothesis begins with the number 0; the case's seed makes it another case."""
-    found: list[Drawn] = []
+    found: list[Trial] = []
 
     @settings(max_examples=1, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(strategy)
-    def keep(drawn: Drawn) -> None:
+    def keep(drawn: Trial) -> None:
         found.append(drawn)
 
     keep()
@@ -122,10 +122,10 @@ def _calls(decoder: Guarded) -> int:
     return decoder.calls + (exact.calls if exact is not None else 0)
 
 
-def _shown_nowhere(seen: Tally) -> bool:
+def _shown_nowhere(tally: Tally) -> bool:
     """Whether a law that one case would establish was established by none."""
-    most = None if seen.law.everywhere else seen.closest
-    return most is not None and most.difference == 0
+    most = None if tally.law.everywhere else tally.closest
+    return most is not None and most[1].difference == 0
 
 
 def measure(job: tuple[str, int], calls: int) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import Any
 
 from cachecheck.errors import CachecheckError, InputError
 from cachecheck.files import write_whole
+from cachecheck.judge import Trial, alone
 from cachecheck.laws import LAWS, Law
 from cachecheck.schedule import Case, Schedule
 from cachecheck.target import load_target
-from cachecheck.verdict import Verdict
+from cachecheck.verdict import Answer, Verdict
 
 FORMAT = 1
 _SLUG = 80  # characters of the target's name in a file's name; file systems stop at 255
@@ -25,6 +26,7 @@ class Replayed(StrEnum):
 
     FIXED = "FIXED"
     FAILED = "FAILED"
+    INCONCLUSIVE = "INCONCLUSIVE"
     ERROR = "ERROR"
 
 
@@ -37,7 +39,7 @@ def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
         "format": FORMAT,
         "target": target,
         "law": verdict.law,
-        "kind": verdict.violation.kind if verdict.violation else "raised",
+        "kind": _kind(verdict),
         "decoder_seed": verdict.decoder_seed,
         "schedule": verdict.schedule,
         "tokens": list(verdict.tokens or ()),
@@ -50,6 +52,12 @@ def save_failure(verdict: Verdict, target: str, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
     return path
+
+
+def _kind(verdict: Verdict) -> str:
+    if not verdict.repeatable:
+        return "unrepeatable"
+    return verdict.violation.kind if verdict.violation else "raised"
 
 
 def stored_cases(target: str, law: str, folder: Path) -> tuple[tuple[int, Case], ...]:
@@ -82,18 +90,20 @@ def replay(path: Path) -> tuple[Replayed, str]:
         decoder = load_target(stored["target"]).make(stored["decoder_seed"])
         decoder.probe()
         _check(case, law, decoder.vocab_size)
-        finding = law.examine(decoder, case)
+        verdict = alone(law, Trial(stored["decoder_seed"], decoder, case))
     except CachecheckError as error:
         return Replayed.ERROR, str(error)
     where = f"{law.id} on {stored['target']}, schedule {case.schedule}"
-    if finding.violation is not None:
-        return Replayed.FAILED, f"{where}: {finding.violation.message}"
-    if not law.everywhere and finding.difference <= finding.tolerance:
-        return Replayed.FAILED, f"{where}: rows move by {finding.difference:.1e}, still too little"
+    if verdict.answer is Answer.VIOLATED:
+        return Replayed.FAILED, f"{where}: {verdict.message}"
+    if verdict.answer is Answer.INCONCLUSIVE:
+        return Replayed.INCONCLUSIVE, f"{where}: {verdict.message}"
+    if verdict.answer is not Answer.HOLDS:
+        return Replayed.ERROR, verdict.message
     if stored.get("kind") == "unrepeatable":
         line = f"{where}: right by itself, as before; it was wrong after other calls: fuzz again"
         return Replayed.ERROR, line
-    return Replayed.FIXED, f"{where}: holds now, difference {finding.difference:.1e}"
+    return Replayed.FIXED, f"{where}: holds now, difference {verdict.largest_difference or 0:.1e}"
 
 
 def _check(case: Case, law: Law, vocab_size: int) -> None:

@@ -20,12 +20,15 @@ def cache_machine(
     seeds: SearchStrategy[int] | None = None,
     max_length: int = 12,
     max_branches: int = 4,
+    allow_inconclusive: bool = False,
 ) -> type[CacheMachine]:
     """Returns a Hypothesis state machine class for a decoder; its ``TestCase`` runs under pytest.
 
     * ``decoder`` is a decoder, or a factory of decoders that may take a seed.
     * ``seeds`` is a strategy for the decoder's seed, by default any from 0 to 9.
     * ``max_length`` bounds the tokens of a sequence, ``max_branches`` the live branches.
+    * ``allow_inconclusive`` lets pass what may be rounding or a mistake, and decoders whose rows
+      could not show one; by default both fail, with the reason.
 
     Each rule is a call or a cache operation that the decoder offers: appends to several branches
     in turn, forks, rollbacks, saving, resets, ragged batches with reorder, split and merge. After
@@ -60,6 +63,7 @@ def cache_machine(
         "seeds": seeds,
         "max_length": max_length,
         "max_branches": max_branches,
+        "allow_inconclusive": allow_inconclusive,
     }
     machine: Any = type(f"CacheMachine_{name}", (CacheMachine,), members)
     # Explaining a failure traces every line of the decoder, for minutes; the schedule says it all.

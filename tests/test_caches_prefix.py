@@ -51,7 +51,7 @@ def test_a_new_cache_of_equal_tokens_takes_the_blocks_that_are_there() -> None:
     decoder = prefix(0)  # blocks of two
     schedule = Schedule.parse("5 b=new b:2+2+1 c=new c:5 c:1 b:1 1")
     case = Case((*EQUAL, *EQUAL, *EQUAL, 0, 1, 0), schedule)
-    finding = LAWS["programs"].examine(as_target(lambda _seed: decoder, "prefix").make(0), case)
+    finding = LAWS["programs"].try_on(as_target(lambda _seed: decoder, "prefix").make(0), case)
     assert finding.violation is None
     assert decoder.storage.pool.found_blocks == 5  # two in b, two in c; and one of `1 0` at the end
 

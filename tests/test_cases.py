@@ -9,22 +9,23 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from cachecheck.guard import Guarded
+from cachecheck.judge import Trial
 from cachecheck.laws import LAWS
-from cachecheck.search.cases import Drawn, Effort, cases
+from cachecheck.search.cases import Effort, cases
 from tests.test_laws import Mean
 
 
-def drawn(count: int, law: str = "schedule", **declared: int) -> list[Drawn]:
+def drawn(count: int, law: str = "schedule", **declared: int) -> list[Trial]:
     """``count`` cases for a small decoder that declares a window or a length."""
     decoder = Mean()
     for name, value in declared.items():
         setattr(decoder, name, value)
     guarded = Guarded(decoder)
-    collected: list[Drawn] = []
+    collected: list[Trial] = []
 
     @settings(max_examples=count, phases=(Phase.generate,))
     @given(cases(lambda _seed: guarded, range(5), LAWS[law], Effort()))
-    def collect(one: Drawn) -> None:
+    def collect(one: Trial) -> None:
         collected.append(one)
 
     collect()

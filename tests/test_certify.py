@@ -43,7 +43,7 @@ from cachecheck.schedule import (
 )
 from cachecheck.schedule.tokens import tokens_of_seed
 from cachecheck.shrink import size_of
-from cachecheck.verdict import Answer
+from cachecheck.verdict import Answer, Code
 from tests.decoders_for_tests import Held, Listing, ListingInPlace, Sums
 
 PLAIN = replace(FROZEN, layers=1)
@@ -61,7 +61,7 @@ def by_brute_force(decoder: Guarded, length: int) -> str | None:
     tokens = tokens_of_seed(0, length, decoder.vocab_size)
     for n in range(1, length + 1):
         for schedule in partitions(n):
-            if LAWS["schedule"].examine(decoder, Case(tokens[:n], schedule)).violation:
+            if LAWS["schedule"].try_on(decoder, Case(tokens[:n], schedule)).violation:
                 return str(schedule)
     return None
 
@@ -257,7 +257,9 @@ def test_rounding_that_adds_up_is_measured() -> None:
             return rows + 1e-14 * cache[1], (after, cache[1] + 1)
 
     found = certify(Guarded(Drifts(lambda past, chunk, calls: False)), 10)
-    assert found.answer is Answer.HOLDS
+    # Many times what the full pass shows of rounding: as little to conclude from as in a search.
+    assert [reason.code for reason in found.reasons] == [Code.BEYOND_NOISE]
+    assert found.answer is Answer.INCONCLUSIVE
     assert found.drift == pytest.approx(9e-14, rel=0.1)
 
 
@@ -496,7 +498,7 @@ def test_what_is_found_is_the_first_that_fails_of_all_in_order(name: str) -> Non
     scope = Scope(LAWS[law].operations & offered, 3, 4, single=single)
     for number, schedule in enumerate(programs_up_to(scope), start=1):  # pragma: no branch
         case = Case(tuple(range(1, schedule.length + 1)), schedule)
-        if LAWS[law].examine(Guarded(make()), case).violation is not None:
+        if LAWS[law].try_on(Guarded(make()), case).violation is not None:
             assert (str(schedule), number) == (found.schedule, found.covered)
             break
     assert found.tokens == tuple(range(1, len(found.tokens or ()) + 1))

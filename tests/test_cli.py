@@ -57,7 +57,7 @@ ENDS = [
         [
             f"VIOLATED  schedule   {TESTS}:ForgetsOffset   seed 0\n  smallest schedule   1+2  ",
             "  replay              cachecheck replay evidence/regressions/tests-",
-            "3 of 8 laws violated: schedule, branch, programs\nBegin with schedule. What says more",
+            "3 of 8 laws violated: schedule, branch, programs\nBegin with schedule. These laws",
             "UNSUPPORTED  work, window, overflow, crop, save, reset, padding, batch, reorder   not",
         ],
     ),
@@ -106,7 +106,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, st
 
 def test_json_holds_the_target_the_seed_and_a_verdict_a_law(written: tuple[Path, str]) -> None:
     report = json.loads((written[0] / "out.json").read_text())
-    assert set(report) == {"target", "seed", "versions", "verdicts"}
+    assert set(report) == {
+        *("target", "seed", "versions", "verdicts", "begin_with", "saved"),
+    }
     assert set(report["versions"]) == {"cachecheck", "Python", "numpy", "hypothesis", "pytest"}
     assert (report["target"], report["seed"]) == (f"{TESTS}:ForgetsOffset", 0)
     assert [one["law"] for one in report["verdicts"]] == list(LAWS)

@@ -113,9 +113,8 @@ def test_doubtful_differences_are_inconclusive(cachecheck: Run, options: tuple[s
     assert (ran.code, ran.err) == (3, "")
     assert ran.out.startswith(f"INCONCLUSIVE  {options[1] if options else 'schedule'}   {TESTS}:Do")
     assert "  largest difference  1.0e-06\n" in ran.out
-    assert ran.out.endswith(
-        "  doubt               some differences may be rounding or may be not\n"
-    )
+    assert "  because             differences like 1.0e-06 in " in ran.out
+    assert words(ran).endswith("or float64, which makes this a violation")
 
 
 def test_what_is_not_offered_or_refused_is_unsupported(cachecheck: Run) -> None:

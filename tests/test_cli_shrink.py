@@ -90,7 +90,7 @@ def test_any_failing_schedule_of_a_wrong_mask_becomes_the_smallest_there_is(
     given_case = Schedule.of(chunks)
     reduction = Reduction(Request(target, str(given_case), token_seed=seed))
     begun = reduction.case
-    kind = LAWS["schedule"].examine(reduction.decoder, begun).violation
+    kind = LAWS["schedule"].try_on(reduction.decoder, begun).violation
     verdict = reduction.run()
     if kind is None:
         assert (verdict.answer, verdict.violation) == (Answer.HOLDS, None)
@@ -100,7 +100,7 @@ def test_any_failing_schedule_of_a_wrong_mask_becomes_the_smallest_there_is(
     assert verdict.schedule is not None
     assert verdict.tokens is not None
     case = Case(verdict.tokens, Schedule.parse(verdict.schedule))
-    again = LAWS["schedule"].examine(load_target(target).make(0), case).violation
+    again = LAWS["schedule"].try_on(load_target(target).make(0), case).violation
     assert again is not None
     assert again == verdict.violation
     assert again.kind == kind.kind

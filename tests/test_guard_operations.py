@@ -418,7 +418,7 @@ def test_every_cache_of_a_program_is_released_once_and_not_used_afterwards(
     kind: str, seed: int
 ) -> None:
     accounts = Accounts(KINDS[kind]())
-    found = LAWS["programs"].examine(Guarded(accounts.decoder), case_of(seed))
+    found = LAWS["programs"].try_on(Guarded(accounts.decoder), case_of(seed))
     assert found.violation is None
     accounts.check_released_once()
 
@@ -431,7 +431,7 @@ def test_what_ends_a_branch_leaves_its_fork_in_use(text: str) -> None:
     accounts = Accounts(KINDS["functional, without fork"]())
     schedule = Schedule.parse(text)
     case = Case((1,) * schedule.length, schedule)
-    LAWS["programs"].examine(Guarded(accounts.decoder), case)
+    LAWS["programs"].try_on(Guarded(accounts.decoder), case)
     accounts.check_released_once()
 
 
@@ -440,7 +440,7 @@ def test_what_ends_a_branch_leaves_its_fork_in_use(text: str) -> None:
 def test_every_law_releases_every_cache_once(law: str, kind: str) -> None:
     accounts = Accounts(KINDS[kind]())
     vars(accounts.decoder).update(window=2, max_length=64)
-    LAWS[law].examine(Guarded(accounts.decoder), Case.of([1, 2, 3, 4], [1, 2, 1]))
+    LAWS[law].try_on(Guarded(accounts.decoder), Case.of([1, 2, 3, 4], [1, 2, 1]))
     accounts.check_released_once()
     assert law in ("causality", "prefix") or accounts.released
 
@@ -463,12 +463,12 @@ def test_every_law_releases_its_caches_when_the_decoder_raises(law: str) -> None
     schedule = {"overflow": "1", "batch": "b=new*2 b:1/1"}.get(law, "1+2+1")
     case = Case((1,) * Schedule.parse(schedule).length, Schedule.parse(schedule))
     if law == "overflow":  # where an error is due, but no whole call from empty raises one
-        found = LAWS[law].examine(Guarded(decoder), case).violation
+        found = LAWS[law].try_on(Guarded(decoder), case).violation
         assert found is not None
         assert found.kind == "no-error"
     else:
         with pytest.raises(DecoderRaisedError, match="out of memory"):
-            LAWS[law].examine(Guarded(decoder), case)
+            LAWS[law].try_on(Guarded(decoder), case)
     accounts.check_released_once()
     assert law in ("causality", "prefix") or accounts.released
 

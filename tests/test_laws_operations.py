@@ -36,7 +36,7 @@ def examined(law: str, decoder: Any, text: str, tokens: tuple[int, ...] | None =
     """What a law finds on one schedule."""
     schedule = Schedule.parse(text)
     ids = tokens or tuple(1 + at % 7 for at in range(schedule.length))
-    return LAWS[law].examine(Guarded(decoder), Case(ids, schedule))
+    return LAWS[law].try_on(Guarded(decoder), Case(ids, schedule))
 
 
 def refuse(*_: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from cachecheck.judge.margin import has_room, measure
 from cachecheck.laws import LAWS
 from cachecheck.reference import Config, ReferenceDecoder
 from cachecheck.reference.caches import CACHES
-from cachecheck.report.margins import margin_line
-from cachecheck.search import search, sentences
+from cachecheck.report.summary import summarised
+from cachecheck.report.terminal import margin_line
+from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.tolerance import RELATIVE, least_noise, tightened
-from cachecheck.verdict import Answer, Margin, Verdict
+from cachecheck.verdict import Answer, Code, Margin, Reason, Verdict
+from cachecheck.verdict.sentences import sentence
 from tests.decoders_for_tests import Sums
 
 
@@ -73,9 +76,11 @@ def test_with_room_the_margin_is_measured_and_told() -> None:
     assert margin.signal is not None
     assert margin.noise < margin.tolerance < margin.signal
     assert margin.length == 24
-    line = margin_line([found])
+    summary = summarised([found], "it")
+    assert summary.margin == margin
+    line = margin_line(margin)
     assert line.startswith(f"margin  rounding {margin.noise:.1e} < tolerance 3.0e-05 < mildest ")
-    assert margin_line([]) == ""
+    assert summarised([], "it").margin is None
 
 
 def test_rows_that_are_equal_to_the_bit_need_no_margin() -> None:
@@ -197,9 +202,12 @@ def test_differences_many_times_the_noise_are_not_called_equal() -> None:
 
 def test_float64_is_not_advised_to_a_decoder_that_offers_it() -> None:
     margin = Margin(1e-3, 1e-2, 1e-2, "influence", 24)
-    for said in (
-        sentences.no_room(margin, exact=True),
-        sentences.between(1e-2, margin, exact=True),
-    ):
+    reasons = [
+        Reason(Code.NO_ROOM, margin=margin, has_float64=True),
+        Reason(Code.BEYOND_NOISE, value=1e-2, bound=1e-3, margin=margin, has_float64=True),
+    ]
+    for reason in reasons:
+        said = sentence(reason)
         assert said.endswith("; shorter sequences or weights of unit scale would settle it")
-    assert "float64 (as_float64)" in sentences.no_room(margin, exact=False)
+    without = replace(reasons[0], has_float64=False)
+    assert "float64 (as_float64)" in sentence(without)

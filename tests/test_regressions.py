@@ -65,7 +65,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             tokens=tokens,
             decoder_seed=0,
             violation=broken,
-            message=broken.message,
         )
         save_failure(verdict, "mine.py:make", Path("evidence/regressions"))
     Path("mine.py").write_text(DECODER.format("Sums"))

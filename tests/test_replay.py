@@ -20,7 +20,7 @@ from cachecheck.replay import Replayed, replay, save_failure
 from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
-from cachecheck.verdict import Verdict
+from cachecheck.verdict import Code, Reason, Verdict
 from tests import decoders_for_tests
 
 STORE = Path("evidence/regressions")
@@ -79,7 +79,7 @@ def test_a_failure_fails_again_until_the_decoder_is_mended(
     ("kind", "law", "answer", "part"),
     [
         ("RaisesOnThird", "schedule", Replayed.ERROR, "out of memory at 3 tokens"),
-        ("Unmoved", "sensitivity", Replayed.FAILED, "rows move by 0.0e+00, still too little"),
+        ("Unmoved", "sensitivity", Replayed.FAILED, "moves no later row: the cache is not used"),
         ("ForgetsOffset", "schedule", Replayed.FAILED, "gives other rows than one full pass"),
     ],
 )
@@ -104,9 +104,14 @@ def test_the_same_failure_found_again_is_the_same_file() -> None:
 
 def test_a_failure_keeps_its_file_when_only_its_words_change() -> None:
     """An ERROR's message names a line of the decoder's file, which moves with every edit."""
+
+    def said(words: str) -> Reason:
+        return Reason(Code.RAISED, quoted=words)
+
+    raised = found("RaisesOnThird")
     first, again = (
-        save_failure(replace(found("RaisesOnThird"), message=message), "mine.py:make", STORE)
-        for message in ("out of memory (mine.py:3)", "out of memory (mine.py:9)")
+        save_failure(replace(raised, reasons=(said(words),)), "mine.py:make", STORE)
+        for words in ("out of memory (mine.py:3)", "out of memory (mine.py:9)")
     )
     assert first == again
     assert json.loads(again.read_text())["message"] == "out of memory (mine.py:9)"

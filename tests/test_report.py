@@ -12,9 +12,20 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cachecheck.errors import InputError
+from cachecheck.files import Stored
 from cachecheck.report.failure import failure_block, number
-from cachecheck.report.terminal import law_table, print_report, summary
-from cachecheck.verdict import Answer, Verdict, Violation, exit_code
+from cachecheck.report.renderers import renderer_for, suffixes
+from cachecheck.report.summary import summarised
+from cachecheck.report.terminal import conclusion_lines, law_table, print_report
+from cachecheck.verdict import Answer, Code, Reason, Verdict, Violation, exit_code
+from cachecheck.verdict.sentences import sentence
+
+
+def raised(words: str) -> Reason:
+    """What a decoder raised."""
+    return Reason(Code.RAISED, quoted=words)
+
 
 ROWS = Violation(
     law="schedule",
@@ -37,7 +48,7 @@ VIOLATED = Verdict(
     tokens=(0, 7),
     decoder_seed=3,
     violation=ROWS,
-    message=ROWS.message,
+    shrunk=True,
     covered=(("1|2-7|none", 2),),
 )
 ERROR = Verdict(
@@ -48,12 +59,18 @@ ERROR = Verdict(
     schedule="5",
     tokens=(0,),
     decoder_seed=0,
-    message="full(5 tokens) returned nan in row 4, column 0; rows must be finite",
+    reasons=(raised("full(5 tokens) returned nan in row 4, column 0; rows must be finite"),),
+    shrunk=True,
 )
 HOLDS = Verdict("prefix", Answer.HOLDS, 200, 0.04, 0.0, 1.3e-12)
-INCONCLUSIVE = Verdict("sensitivity", Answer.INCONCLUSIVE, 200, 12.0, 2e-14, 3e-12, message="weak")
-UNSUPPORTED = Verdict("causality", Answer.UNSUPPORTED, message="full refused: no")
-NOT_OFFERED = Verdict("crop", Answer.UNSUPPORTED, message="not offered: crop(cache, length)")
+FAINT = (Reason(Code.TOO_FAINT, value=2e-14, bound=3e-12),)
+INCONCLUSIVE = Verdict("sensitivity", Answer.INCONCLUSIVE, 200, 12.0, 2e-14, 3e-12, reasons=FAINT)
+UNSUPPORTED = Verdict(
+    "causality", Answer.UNSUPPORTED, reasons=(Reason(Code.REFUSED, quoted="full refused: no"),)
+)
+NOT_OFFERED = Verdict(
+    "crop", Answer.UNSUPPORTED, reasons=(Reason(Code.NOT_OFFERED, quoted="crop(cache, length)"),)
+)
 ALL = (HOLDS, VIOLATED, INCONCLUSIVE, UNSUPPORTED, ERROR)
 
 COMBINATIONS = [some for size in range(1, 6) for some in combinations(ALL, size)]
@@ -75,11 +92,14 @@ def test_the_exit_code_follows_from_the_answers(verdicts: tuple[Verdict, ...]) -
     assert exit_code(list(reversed(verdicts)) * 2) == code_by_hand(answers)
 
 
+STORED = Stored("verdict", 1, Verdict)
+
+
 @pytest.mark.parametrize("verdict", ALL)
 def test_a_verdict_survives_the_trip_from_a_worker(verdict: Verdict) -> None:
-    wire = json.loads(json.dumps(verdict.to_wire()))
-    assert Verdict.from_wire(wire) == verdict
-    assert hash(Verdict.from_wire(wire)) == hash(verdict)
+    back = STORED.decode(STORED.encode(verdict), "it")
+    assert back == verdict
+    assert hash(back) == hash(verdict)
 
 
 @pytest.mark.parametrize("verdict", ALL)
@@ -97,6 +117,11 @@ def test_json_has_these_keys_and_no_others(verdict: Verdict) -> None:
         "covered",
         "margin",
         "first_wrong_position",
+        "violation",
+        "reasons",
+        "shrunk",
+        "repeatable",
+        "known_before",
         "message",
     }
 
@@ -115,6 +140,21 @@ def test_json_of_a_violation() -> None:
         "covered": {"1|2-7|none": 2},
         "margin": None,
         "first_wrong_position": 1,
+        "violation": {
+            "law": "schedule",
+            "kind": "rows",
+            "position": 1,
+            "difference": 0.5912,
+            "tolerance": 1e-12,
+            "message": "decoding in these chunks gives other rows than one full pass",
+            "call": 2,
+            "row": 0,
+            "sequence": None,
+        },
+        "reasons": [],
+        "shrunk": True,
+        "repeatable": True,
+        "known_before": False,
         "message": "decoding in these chunks gives other rows than one full pass",
     }
 
@@ -122,8 +162,14 @@ def test_json_of_a_violation() -> None:
 UNMOVED = replace(
     VIOLATED,
     law="sensitivity",
-    violation=replace(ROWS, law="sensitivity", difference=0.0, call=2, row=0),
-    message="changing a cached token moves no later row: the cache is not used",
+    violation=replace(
+        ROWS,
+        law="sensitivity",
+        difference=0.0,
+        call=2,
+        row=0,
+        message="changing a cached token moves no later row: the cache is not used",
+    ),
 )
 FULL_PASS = replace(VIOLATED, law="prefix", violation=replace(ROWS, call=None, row=None))
 BYTES = replace(VIOLATED, law="frame", violation=replace(ROWS, position=None, difference=None))
@@ -233,7 +279,7 @@ VIOLATED  schedule   my.py:make
 @pytest.mark.parametrize("name", BLOCKS)
 def test_the_block_of_a_failure(name: str) -> None:
     verdict, stored, expected = BLOCKS[name]
-    saved = Path("evidence/regressions/a.json") if stored else None
+    saved = "evidence/regressions/a.json" if stored else None
     assert failure_block(verdict, "my.py:make", saved) == expected
 
 
@@ -242,7 +288,7 @@ HOLD = (
     "found with a probability of 95% or more, law by law."
 )
 FOLLOWS = """\
-Begin with schedule. What says more cannot hold before:
+Begin with schedule. These laws cannot hold until it does:
   branch        implies schedule: a schedule without a fork is one of its cases
   crop          implies schedule: a schedule without a rollback is one of its cases
   save          implies schedule: a schedule without saving is one of its cases
@@ -260,7 +306,9 @@ SUMMARIES: list[tuple[tuple[Verdict, ...], str]] = [
     (
         (VIOLATED, UNMOVED, ERROR, INCONCLUSIVE),
         "2 of 4 laws violated: schedule, sensitivity; 1 of 4 laws could not be checked: frame\n"
-        + FOLLOWS.replace("with schedule", "with schedule and sensitivity"),
+        + FOLLOWS.replace("with schedule", "with schedule and sensitivity").replace(
+            "it does", "they do"
+        ),
     ),
     ((HOLDS, INCONCLUSIVE), "no law is broken, but nothing can be concluded from sensitivity"),
 ]
@@ -268,12 +316,12 @@ SUMMARIES: list[tuple[tuple[Verdict, ...], str]] = [
 
 @pytest.mark.parametrize(("verdicts", "expected"), SUMMARIES)
 def test_what_the_verdicts_amount_to(verdicts: tuple[Verdict, ...], expected: str) -> None:
-    assert summary(verdicts) == expected
+    assert conclusion_lines(summarised(verdicts, "my.py:make")) == expected
 
 
 @pytest.mark.parametrize("verdicts", COMBINATIONS)
 def test_the_summary_agrees_with_the_exit_code(verdicts: tuple[Verdict, ...]) -> None:
-    said = summary(verdicts)
+    said = conclusion_lines(summarised(verdicts, "my.py:make"))
     code = exit_code(list(verdicts))
     assert ("laws hold." in said) == (code == 0)
     assert ("violated" in said) == (code == 1)
@@ -287,7 +335,7 @@ def printed(renderable: Any, width: int = 80) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=width)
     if isinstance(renderable, list):
-        print_report(console, renderable, "my.py:make", {})
+        print_report(console, summarised(renderable, "my.py:make"))
     else:
         console.print(renderable)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
@@ -316,8 +364,9 @@ def test_numbers_are_short_and_an_exact_zero_is_told_from_a_small_one(
 
 
 def test_a_message_that_several_laws_share_is_told_once() -> None:
-    same = replace(ERROR, schedule=None, tokens=None, message="Half lacks full")
-    text = printed([same, replace(same, law="prefix"), replace(UNSUPPORTED, message="no rows")])
+    same = replace(ERROR, schedule=None, tokens=None, reasons=(raised("Half lacks full"),))
+    refused = replace(UNSUPPORTED, reasons=(raised("no rows"),))
+    text = printed([same, replace(same, law="prefix"), refused])
     assert text.count("Half lacks full") == 1
     assert (
         "\nERROR  frame, prefix   Half lacks full\n\n"
@@ -330,9 +379,46 @@ NASTY = "x[bold]y[/bold] :100: [red] \\[a] tail\\"  # markup, a picture's name, 
 
 @pytest.mark.parametrize("verdict", [VIOLATED, ERROR, replace(ERROR, schedule=None, tokens=None)])
 def test_markup_in_a_message_comes_out_as_it_is(verdict: Verdict) -> None:
-    text = printed([replace(verdict, message=NASTY)])
+    text = printed([replace(verdict, violation=None, reasons=(raised(NASTY),))])
     assert any(line.endswith(f"  {NASTY}") for line in text.splitlines())
 
 
 def test_a_long_message_stays_on_one_line_for_grep() -> None:
-    assert "w " * 100 + "end" in printed([replace(ERROR, message="w " * 100 + "end")], width=40)
+    assert "w " * 100 + "end" in printed(
+        [replace(ERROR, reasons=(raised("w " * 100 + "end"),))], width=40
+    )
+
+
+def test_a_law_that_is_not_offered_is_told_by_a_flag_and_not_by_words() -> None:
+    quoting = replace(NOT_OFFERED, reasons=(Reason(Code.REFUSED, quoted="not offered: crop"),))
+    assert NOT_OFFERED.not_offered
+    assert not quoting.not_offered
+    assert NOT_OFFERED.message == "not offered: crop(cache, length)"
+
+
+@pytest.mark.parametrize("code", Code)
+def test_every_reason_has_a_sentence(code: Code) -> None:
+    said = sentence(
+        Reason(code, quoted="its words", count=3, of=7, value=1e-3, bound=1e-6, precision="float32")
+    )
+    assert said
+    assert "None" not in said
+    assert not said.endswith(".")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("suffix", suffixes())
+@pytest.mark.parametrize("verdicts", COMBINATIONS[::3])
+def test_every_renderer_names_each_law_and_its_answer(
+    suffix: str, verdicts: tuple[Verdict, ...]
+) -> None:
+    text = renderer_for(Path(f"report{suffix}"))(summarised(verdicts, "my.py:make", amount="some"))
+    assert "my.py:make" in text
+    for verdict in verdicts:
+        assert verdict.law in text or len(verdicts) == 1  # where all say the same, none is named
+        assert verdict.answer.value in text or verdict.not_offered
+
+
+def test_a_format_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"report\.docx: expected a name that ends in"):
+        renderer_for(Path("report.docx"))

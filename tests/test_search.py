@@ -118,7 +118,8 @@ def test_a_failure_that_does_not_repeat_is_a_violation_that_says_so() -> None:
     verdict, _ = search(SCHEDULE, as_target(Moody, "moody"), Effort())
     assert verdict.answer is Answer.VIOLATED
     assert verdict.violation is not None
-    assert verdict.violation.kind == "unrepeatable"
+    assert not verdict.repeatable
+    assert not verdict.shrunk
     assert "wrong once, right when tried again" in verdict.message
 
 

@@ -29,7 +29,7 @@ from cachecheck.reference.config import Precision
 from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.target import Target, as_target
-from cachecheck.verdict import NOT_OFFERED, Answer, Verdict
+from cachecheck.verdict import Answer, Code, Reason, Verdict
 
 SEED, SEEDS = 20261130, 16  # of the decoders, each of which has its own configuration
 OUT = Path(__file__).parent.parent.parent / "evidence" / "controls.json"
@@ -76,10 +76,12 @@ def searched(target: Target, examples: int) -> list[Verdict]:
         try:
             verdict, _ = search(LAWS[law], target, effort)
         except Exception as error:  # noqa: BLE001 - a mistake of ours, to be looked into as well
-            verdict = Verdict(law, Answer.ERROR, message=f"the search raised {error!r}")
+            verdict = Verdict(
+                law, Answer.ERROR, reasons=(Reason(Code.OUR_OWN, quoted=repr(error)),)
+            )
         if verdict.answer is not Answer.UNSUPPORTED:
             left -= verdict.examples  # what was refused is made up for by the others
-        elif verdict.message.startswith(NOT_OFFERED):
+        elif verdict.not_offered:
             raise AssertionError(f"{target.name}: {law} was offered, and then not")
         found.append(verdict)
     return found
@@ -95,7 +97,7 @@ def told(verdict: Verdict) -> dict[str, Any]:
         "decoder_seed": verdict.decoder_seed,
         "difference": verdict.largest_difference,
         "tolerance": verdict.tolerance,
-        "message": verdict.message or (verdict.violation.message if verdict.violation else ""),
+        "message": verdict.message,
     }
 
 

@@ -14,9 +14,10 @@ from cachecheck.engines.hugging_face.variants import WAYS
 from cachecheck.errors import CachecheckError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.guard.answers import Rows
+from cachecheck.judge import Trial
 from cachecheck.laws import LAWS
-from cachecheck.laws.base import distances
-from cachecheck.search.cases import Drawn, Effort, from_numbers
+from cachecheck.laws.comparison import distances
+from cachecheck.search.cases import Effort, from_numbers
 
 COMPARED = {"programs": 20, "schedule": 100, "reorder": 10}
 """Cases of each law that are run twice, for each way."""
@@ -125,7 +126,7 @@ def _rows(architecture: str, way: str, law: str, number: int) -> list[Rows]:
 
 
 @lru_cache(maxsize=1024)
-def _drawn(architecture: str, way: str, law: str, number: int) -> Drawn:
+def _drawn(architecture: str, way: str, law: str, number: int) -> Trial:
     def make(seed: int) -> Guarded:
         return _guarded(architecture, way, seed)
 

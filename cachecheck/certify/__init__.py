@@ -105,8 +105,9 @@ def _induction(decoder: Guarded, tokens: tuple[int, ...]) -> Certificate:
     if found.answer is Answer.VIOLATED:
         return found  # a rollback
     line = f"All {tree.covered:,} partitions of the first {len(few)} tokens were run as well."
-    answer = found.answer if tree.answer is Answer.HOLDS else tree.answer
-    return replace(found, answer=answer, proves=(*found.proves, line), calls=calls)
+    if tree.answer is not Answer.HOLDS:
+        found = replace(found, answer=tree.answer, reasons=tree.reasons)
+    return replace(found, proves=(*found.proves, line), calls=calls)
 
 
 def smallest_failing(
@@ -129,7 +130,7 @@ def smallest_failing(
     schedule = Schedule.parse(within)
     if law.operations:
         return smallest_program(decoder, law, schedule, ids)
-    if law.id == "schedule":
+    if law.certified:
         with contextlib.suppress(DecoderError):  # where some calls raise, others may be wrong
             return certify(decoder, schedule.length).schedule
     return smallest_cuts(decoder, law, schedule.length)

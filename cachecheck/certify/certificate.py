@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cachecheck.errors import CachecheckError
-from cachecheck.verdict import Answer, Violation
+from cachecheck.verdict import Answer, Reason, Violation
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Certificate:
         schedule: the smallest failing one: no smaller one fails (see ``shrink.size_of``).
         tokens: its tokens.
         violation: what is wrong there.
+        reasons: why it is INCONCLUSIVE, or what else a reader should know.
     """
 
     law: str
@@ -37,6 +38,7 @@ class Certificate:
     schedule: str | None = None
     tokens: tuple[int, ...] | None = None
     violation: Violation | None = None
+    reasons: tuple[Reason, ...] = ()
 
 
 class NotCanonicalError(CachecheckError):

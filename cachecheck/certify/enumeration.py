@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cachecheck.certify.certificate import Certificate
-from cachecheck.errors import DecoderError, InputError, Unsupported
-from cachecheck.guard import Guarded
+from cachecheck.errors import DecoderError, InputError
+from cachecheck.guard import Guarded, NotOfferedError
+from cachecheck.judge import Tally, Trial, concluded
 from cachecheck.laws import Law
-from cachecheck.laws.base import closeness, in_doubt
 from cachecheck.schedule import (
     FIRST,
     Append,
@@ -29,7 +29,7 @@ from cachecheck.schedule import (
     branch_name,
 )
 from cachecheck.schedule.steps import key_of
-from cachecheck.verdict import Answer, Finding, Violation
+from cachecheck.verdict import Answer, Violation
 
 ROWS = 2
 """Rows of a new batch, at most: what goes wrong between rows does so between two."""
@@ -165,7 +165,7 @@ def certify_programs(
         raise InputError(f"expected at least 1 token and 1 step; got {tokens} and {steps}")
     lacking = law.lacking(decoder)
     if lacking is not None:
-        raise Unsupported(lacking)
+        raise NotOfferedError(lacking)
     scope = _scope(decoder, law, tokens, steps, thorough=thorough)
     run, before = Runs(decoder, law, past_errors=thorough), decoder.calls
     # From 1: a pad is often token 0, and before a real 0 it would change nothing.
@@ -174,24 +174,27 @@ def certify_programs(
     for schedule in programs_up_to(scope):
         if room is not None and schedule.longest > room:
             continue
-        on_program(run.count + 1)
+        on_program(run.tally.tried_cases + 1)
         case = Case(ids[: schedule.length], schedule)
         violation = run.violation(case)
         if violation is not None:
-            smaller = f"None of the {run.count - 1:,} smaller ones of its kind fails."
+            smaller = f"None of the {run.tally.tried_cases - 1:,} smaller ones of its kind fails."
             found = run.certificate(Answer.VIOLATED, decoder.calls - before, smaller)
             return replace(found, schedule=str(schedule), tokens=case.tokens, violation=violation)
-    if run.refusals and len(run.refusals) == run.count:
-        raise Unsupported(run.refusals[0])
-    answer = Answer.HOLDS if run.doubtful is None else Answer.INCONCLUSIVE
+    if run.tally.refusals and not run.tally.examples:
+        raise run.tally.refusals[0]
+    verdict = concluded(run.tally)
+    named = ", ".join(sorted(scope.operations))
     line = (
-        f"Each of the {run.count:,} programs of {', '.join(sorted(scope.operations))} with at "
-        f"most {tokens} tokens and {steps} steps was run"
+        f"Each of the {run.tally.tried_cases:,} programs of {named} with at most {tokens} tokens "
+        f"and {steps} steps was run"
     )
     if "batch" in scope.operations:
         line += f", batches made with at most {ROWS} rows"
     line += "."
-    return run.certificate(answer, decoder.calls - before, line)
+    found = run.certificate(verdict.answer, decoder.calls - before, line)
+    largest = verdict.largest_difference or 0.0
+    return replace(found, reasons=verdict.reasons, largest_difference=largest)
 
 
 class Runs:
@@ -199,41 +202,32 @@ class Runs:
 
     def __init__(self, decoder: Guarded, law: Law, *, past_errors: bool = False) -> None:
         self.decoder, self.law, self.past_errors = decoder, law, past_errors
-        self.count = 0
-        self.refusals: list[str] = []
-        self.closest = Finding(0.0, 0.0)
-        self.doubtful: Finding | None = None
+        self.tally = Tally(law)
 
     def violation(self, case: Case) -> Violation | None:
-        """Try one; what is clearly wrong with it."""
-        self.count += 1
-        try:
-            finding = self.law.examine(self.decoder, case)
-        except Unsupported as refusal:
-            self.refusals.append(str(refusal))
-            return None
-        except DecoderError as error:
-            if self.past_errors:
-                return None
+        """Try one; what is wrong with it, if it is."""
+        judged = self.tally.attempt(Trial(0, self.decoder, case))
+        if judged is not None:
+            return judged.finding.violation if judged.wrong else None
+        raised = self.tally.raised
+        if raised and raised[-1][0].case == case and not self.past_errors:
+            error = raised[-1][1]
             raise DecoderError(f"on {case.schedule}: {error}") from error
-        self.closest = max(self.closest, finding, key=closeness)
-        if in_doubt(self.decoder, finding):
-            self.doubtful = self.doubtful or finding
-            return None
-        return finding.violation
+        return None
 
     def certificate(self, answer: Answer, calls: int, line: str) -> Certificate:
         """What they amount to."""
-        count = len(self.refusals)
-        left = (f"{count:,} were refused: {self.refusals[0]}",) if count else ()
+        count = len(self.tally.refusals)
+        left = (f"{count:,} were refused: {self.tally.refusals[0]}",) if count else ()
+        closest = self.tally.closest
         return Certificate(
             law=self.law.id,
             answer=answer,
             method="enumeration",
-            covered=self.count,
+            covered=self.tally.tried_cases,
             calls=calls,
             proves=(line, *left),
-            largest_difference=(self.doubtful or self.closest).difference,
+            largest_difference=closest[1].difference if closest else 0.0,
         )
 
 

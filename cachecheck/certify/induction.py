@@ -16,10 +16,13 @@ from cachecheck.certify.oracle import Oracle
 from cachecheck.certify.states import state_distance
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Snapshot
+from cachecheck.judge import concluded
+from cachecheck.laws import LAWS
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Answer, Violation
 
+_CROP = LAWS["crop"]
 METHOD = "induction over transitions between states"
 _MINIMAL = (
     "Every call that ends before gives the right rows and the canonical state: so no schedule of "
@@ -59,9 +62,10 @@ class Induction:
     def _fails(self, start: int, stop: int) -> bool:
         chunks = (stop,) if start == 0 else (start, stop - start)
         own = self.decoder.fork(self.caches[start])
-        finding, after = self.oracle.extend(start, stop, own, len(chunks))
-        if finding.violation is not None:
-            self.failed = (chunks, finding.violation)
+        found, after = self.oracle.extend(start, stop, own, self.oracle.partition(chunks))
+        broken = found.finding.violation
+        if found.wrong and broken is not None:
+            self.failed = (chunks, broken)
             return True
         if start == 0:
             self.caches.append(after)
@@ -104,13 +108,11 @@ class Induction:
         except NotCanonicalError as error:
             self.not_covered = self.not_covered or str(error)
         # One call more, since the state may not show all that a rollback leaves behind.
-        finding, _ = self.oracle.extend(length, length + 1, back, 2)
-        if finding.violation is not None and self.broken is None:
-            case = Case(
-                (*fed, self.oracle.tokens[length]), Schedule.parse(f"{calls} crop{length} 1")
-            )
-            place = len(case.schedule.steps)
-            self.broken = (case, replace(finding.violation, law="crop", call=place))
+        case = Case((*fed, self.oracle.tokens[length]), Schedule.parse(f"{calls} crop{length} 1"))
+        found, _ = self.oracle.extend(length, length + 1, back, case, _CROP)
+        broken = found.finding.violation
+        if found.wrong and broken is not None and self.broken is None:
+            self.broken = (case, replace(broken, law=_CROP.id))
 
     def _compare(self, cache: Any, length: int, what: str) -> None:
         distance = state_distance(self.decoder, self._state(cache), self.states[length])
@@ -131,12 +133,13 @@ class Induction:
         """
         cache, largest = self.decoder.new_cache(), 0.0
         for at in range(len(self.oracle.tokens)):
-            finding, cache = self.oracle.extend(at, at + 1, cache, at + 1)
-            if finding.violation is not None:
+            case = self.oracle.partition((1,) * (at + 1))
+            found, cache = self.oracle.extend(at, at + 1, cache, case)
+            if found.wrong:
                 raise NotCanonicalError(
                     f"state(cache) leaves out what extend depends on: {at + 1} single tokens fail"
                 )
-            largest = max(largest, finding.difference)
+            largest = max(largest, found.finding.difference)
         return largest
 
 
@@ -178,16 +181,17 @@ def by_induction(oracle: Oracle) -> Certificate:
             tokens=case.tokens,
             violation=violation,
         )
-    answer = Answer.HOLDS if oracle.doubtful is None else Answer.INCONCLUSIVE
+    verdict = concluded(oracle.tally)
     return Certificate(
         "schedule",
-        answer,
+        verdict.answer,
         METHOD,
         covered,
         oracle.calls,
         _proves(induction),
-        (oracle.doubtful or oracle.closest).difference,
+        verdict.largest_difference or 0.0,
         drift,
+        reasons=verdict.reasons,
     )
 
 

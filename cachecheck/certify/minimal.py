@@ -39,15 +39,9 @@ def smallest_cuts(decoder: Guarded, law: Law, length: int) -> str | None:
     for schedule in cuts_up_to(length):
         if len(schedule.steps) < law.least_calls:
             continue
-        if _breaks(run, law, Case(tokens[: schedule.length], schedule)):
+        if run.violation(Case(tokens[: schedule.length], schedule)) is not None:
             return str(schedule)
     return None
-
-
-def _breaks(run: Runs, law: Law, case: Case) -> bool:
-    if law.everywhere:
-        return run.violation(case) is not None
-    return law.examine(run.decoder, case).difference == 0  # it is to show on one case at least
 
 
 def smallest_program(

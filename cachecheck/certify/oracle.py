@@ -1,4 +1,4 @@
-"""One sequence, its full pass, and calls on it: compared and counted."""
+"""One sequence, its full pass, and calls on it: compared, judged and counted."""
 
 from __future__ import annotations
 
@@ -6,42 +6,55 @@ from collections.abc import Sequence
 from typing import Any
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import RowComparison, closeness, in_doubt
-from cachecheck.verdict import Finding
+from cachecheck.judge import Judged, Tally, Trial, judged
+from cachecheck.laws import LAWS, Law
+from cachecheck.laws.comparison import RowComparison
+from cachecheck.schedule import Case, Schedule
 
+SCHEDULE = LAWS["schedule"]
 _COMPARISON = RowComparison(
-    "schedule", "rows", "decoding in these chunks gives other rows than one full pass"
+    SCHEDULE.id, "rows", "decoding in these chunks gives other rows than one full pass"
 )
 
 
 class Oracle:
-    """The full pass over one sequence; what single calls give is compared with it.
+    """The full pass over one sequence; what single calls give is compared with it, and judged.
 
     Attributes:
         tokens: the sequence.
         calls: decoder calls so far.
-        closest: the largest difference that was still equal, as a finding.
-        doubtful: the first difference that may be rounding or not, if there was one.
+        tally: what was judged so far, for the law `schedule`.
     """
 
-    def __init__(self, decoder: Guarded, tokens: Sequence[int]) -> None:
-        self.decoder, self.tokens = decoder, tuple(tokens)
+    def __init__(self, decoder: Guarded, tokens: Sequence[int], seed: int = 0) -> None:
+        self.decoder, self.tokens, self.seed = decoder, tuple(tokens), seed
         self._rows = decoder.full(self.tokens)
         self._bounds = decoder.bounds(self._rows)
         self.calls = 1
-        self.closest = Finding(0.0, 0.0)
-        self.doubtful: Finding | None = None
+        self.tally = Tally(SCHEDULE)
 
-    def extend(self, start: int, stop: int, cache: Any, call: int) -> tuple[Finding, Any]:
-        """Append the tokens from ``start`` to ``stop``: a violation if rows are clearly wrong."""
+    def partition(self, chunks: Sequence[int]) -> Case:
+        """The beginning of the sequence, fed in these chunks."""
+        return Case(self.tokens[: sum(chunks)], Schedule.of(chunks))
+
+    def extend(
+        self, start: int, stop: int, cache: Any, case: Case, law: Law = SCHEDULE
+    ) -> tuple[Judged, Any]:
+        """Append the tokens from ``start`` to ``stop`` to ``cache``.
+
+        Args:
+            start: how many tokens the cache holds.
+            stop: how many it holds afterwards.
+            cache: to go on from.
+            case: that leads there, this call included; what is in doubt is run again in float64.
+            law: that it belongs to.
+        """
         rows, after = self.decoder.extend(self.tokens[start:stop], cache)
         self.calls += 1
+        call = len(case.schedule.steps)
         finding = _COMPARISON.of(
             rows, self._rows[start:stop], self._bounds[start:stop], position=start, call=call
         )
-        if finding.violation is None:
-            self.closest = max(self.closest, finding, key=closeness)
-        elif in_doubt(self.decoder, finding):
-            self.doubtful = self.doubtful or finding
-            finding = Finding(finding.difference, finding.tolerance)
-        return finding, after
+        found = judged(self.decoder, finding, case.tokens, lambda twin: law.try_on(twin, case))
+        self.tally.note(Trial(self.seed, self.decoder, case), found)
+        return found, after

@@ -6,6 +6,7 @@ from typing import Any
 
 from cachecheck.certify.certificate import Certificate
 from cachecheck.certify.oracle import Oracle
+from cachecheck.judge import concluded
 from cachecheck.schedule import Schedule
 from cachecheck.verdict import Answer, Violation
 
@@ -36,13 +37,14 @@ class Tree:
                 return  # longer than what fails already
             grown = (*chunks, stop - start)
             own = self.oracle.decoder.fork(cache)
-            finding, after = self.oracle.extend(start, stop, own, len(grown))
-            if finding.violation is None:
+            found, after = self.oracle.extend(start, stop, own, self.oracle.partition(grown))
+            broken = found.finding.violation
+            if not found.wrong or broken is None:
                 self._visit(grown, stop, after)
             else:
                 key = (stop, len(grown), grown)
                 if self.best is None or key < self.best[0]:
-                    self.best = (key, finding.violation)
+                    self.best = (key, broken)
             self.oracle.decoder.release(after)
 
 
@@ -58,10 +60,16 @@ def by_tree(oracle: Oracle) -> Certificate:
     )
     method = "prefix tree of forks"
     if tree.best is None:
-        answer = Answer.HOLDS if oracle.doubtful is None else Answer.INCONCLUSIVE
-        difference = (oracle.doubtful or oracle.closest).difference
+        verdict = concluded(oracle.tally)
         return Certificate(
-            "schedule", answer, method, covered, oracle.calls, (run, _SHARED), difference
+            "schedule",
+            verdict.answer,
+            method,
+            covered,
+            oracle.calls,
+            (run, _SHARED),
+            verdict.largest_difference or 0.0,
+            reasons=verdict.reasons,
         )
     (stop, _, chunks), violation = tree.best
     return Certificate(

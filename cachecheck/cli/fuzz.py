@@ -42,14 +42,7 @@ def add(commands: Commands) -> None:
         "faults lists them)",
     )
     _add_effort(fuzz)
-    fuzz.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts as JSON")
-    fuzz.add_argument(
-        "--save",
-        type=Path,
-        default=Path("evidence/regressions"),
-        metavar="DIR",
-        help="folder for failing cases, made when there is one (default evidence/regressions)",
-    )
+    _add_outputs(fuzz)
     fuzz.add_argument("-n", dest="workers", type=workers, metavar="N", help="processes, or auto")
     fuzz.add_argument(
         "--shards",
@@ -97,6 +90,23 @@ def _add_effort(fuzz: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_outputs(fuzz: argparse.ArgumentParser) -> None:
+    fuzz.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts as JSON")
+    fuzz.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write the report as the name ends: .md, .txt or .json",
+    )
+    fuzz.add_argument(
+        "--save",
+        type=Path,
+        default=Path("evidence/regressions"),
+        metavar="DIR",
+        help="folder for failing cases, made when there is one (default evidence/regressions)",
+    )
+
+
 def _fuzz(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
@@ -113,6 +123,7 @@ def _fuzz(parsed: argparse.Namespace) -> int:
         shards=parsed.shards,
         max_length=parsed.max_length,
         json_file=parsed.json,
+        report=parsed.report,
         save=parsed.save,
         workers=parsed.workers,
         pdb=parsed.pdb,

@@ -13,7 +13,8 @@ def add(commands: Commands) -> None:
     replay = commands.add_parser(
         "replay",
         help="try a stored failure again",
-        description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1) or ERROR (2).",
+        description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1), ERROR (2) or "
+        "INCONCLUSIVE (3).",
     )
     replay.add_argument("file", type=Path, help="a file that cachecheck fuzz has written")
     replay.set_defaults(command=_replay)
@@ -24,4 +25,9 @@ def _replay(parsed: argparse.Namespace) -> int:
 
     answer, line = replay(parsed.file)
     print(f"{answer.value}  {line}")  # noqa: T201
-    return {Replayed.FIXED: 0, Replayed.FAILED: 1, Replayed.ERROR: 2}[answer]
+    return {
+        Replayed.FIXED: 0,
+        Replayed.FAILED: 1,
+        Replayed.ERROR: 2,
+        Replayed.INCONCLUSIVE: 3,
+    }[answer]

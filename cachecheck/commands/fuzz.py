@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import tempfile
@@ -22,9 +21,11 @@ from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.pytest_plugin import EFFORTS
 from cachecheck.report.covered import print_coverage
-from cachecheck.report.terminal import heading, print_plain, print_report, versions
+from cachecheck.report.renderers import json, renderer_for
+from cachecheck.report.summary import summarised, versions
+from cachecheck.report.terminal import heading, print_plain, print_report
 from cachecheck.session.run_folder import RunFolder, ShardResult, merged
-from cachecheck.verdict import Answer, Verdict, exit_code
+from cachecheck.verdict import Answer, Code, Reason, Verdict, exit_code
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
@@ -43,6 +44,7 @@ class FuzzOptions:
         max_length: longest sequence, None for the default.
         call_timeout: seconds that one call of the decoder may take, None for ever.
         json_file: where verdicts go as JSON, None for nowhere.
+        report: where the report goes, in the format that the suffix names; None for nowhere.
         save: folder for failing cases.
         workers: pytest-xdist's ``-n``, None for this process.
         shards: tests a law, with cases of their own.
@@ -60,6 +62,7 @@ class FuzzOptions:
     max_length: int | None = None
     call_timeout: float | None = None
     json_file: Path | None = None
+    report: Path | None = None
     save: Path = Path("evidence/regressions")
     workers: str | None = None
     shards: int = 1
@@ -71,6 +74,11 @@ class FuzzOptions:
     def cases(self) -> int:
         """Cases a law."""
         return EFFORTS[self.effort] if self.examples is None else self.examples
+
+    @property
+    def reports(self) -> tuple[Path, ...]:
+        """Files that a report is to be written to."""
+        return tuple(file for file in (self.json_file, self.report) if file is not None)
 
     @property
     def amount(self) -> str:
@@ -89,7 +97,7 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     """
     laws = _chosen(options.laws)
     _check_places(options)
-    print_plain(console, heading(options.target, options.seed, options.amount))
+    print_plain(console, heading(options.target, options.seed, options.amount, versions()))
     # A worker that is on its way out may still write there.
     with tempfile.TemporaryDirectory(prefix="cachecheck-", ignore_cleanup_errors=True) as folder:
         run_folder = RunFolder(Path(folder), options.shards)
@@ -102,13 +110,18 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not interrupted:
         print_plain(console, output)
     verdicts = [one.verdict for one in found]
+    saved = {one.verdict.law: str(one.saved) for one in found if one.saved is not None}
+    summary = summarised(
+        verdicts, options.target, seed=options.seed, amount=options.amount, saved=saved
+    )
     if verdicts:
-        saved = {one.verdict.law: one.saved for one in found if one.saved is not None}
-        print_report(console, verdicts, options.target, saved)
+        print_report(console, summary)
     if options.seconds is not None:
         print_coverage(console, verdicts)
     if options.json_file is not None:
-        _write_json(options, verdicts, options.json_file)
+        _write(options.json_file, json.render(summary))
+    if options.report is not None:
+        _write(options.report, renderer_for(options.report)(summary))
     if interrupted:
         console.print(f"interrupted: {len(verdicts)} of {len(laws)} laws were done")
         for law, progress in running.items():
@@ -118,15 +131,9 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     return exit_code(verdicts)
 
 
-def _write_json(options: FuzzOptions, verdicts: Sequence[Verdict], file: Path) -> None:
-    report = {
-        "target": options.target,
-        "seed": options.seed,
-        "versions": versions(),
-        "verdicts": [verdict.to_json() for verdict in verdicts],
-    }
+def _write(file: Path, text: str) -> None:
     try:
-        write_whole(file, json.dumps(report, indent=2) + "\n")
+        write_whole(file, text)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror}") from error
 
@@ -140,10 +147,12 @@ def _chosen(wanted: Sequence[str]) -> list[str]:
 
 def _check_places(options: FuzzOptions) -> None:
     """Refuse what could not be written in the end, before any time is spent."""
-    file = options.json_file
-    if file is not None and not file.parent.is_dir():
-        raise InputError(f"cannot write {file}: no folder {file.parent}")
-    for file in filter(None, (options.json_file, options.junitxml)):
+    if options.report is not None:
+        renderer_for(options.report)
+    for file in options.reports:
+        if not file.parent.is_dir():
+            raise InputError(f"cannot write {file}: no folder {file.parent}")
+    for file in filter(None, (*options.reports, options.junitxml)):
         if file.is_dir():
             raise InputError(f"cannot write {file}: it is a folder; name a file")
     for path in filter(None, (options.save / "a-case.json", options.junitxml)):
@@ -219,14 +228,6 @@ def _refusal(errors: str) -> str:
     return found.group(1) if found else errors.strip() or "see above"
 
 
-_CRASHED = "the process that ran this law ended before its verdict: did the decoder crash?"
-_HUNG = (
-    "a call did not return in time and could not be interrupted: the decoder hangs in native code, "
-    "called from {}; its process was ended"
-)
-_NOT_RUN = "not run: pytest's options left this law out, or the run stopped before it"
-
-
 def _collect(laws: list[str], run_folder: RunFolder, *, interrupted: bool) -> list[ShardResult]:
     """What each law found; an interrupted run has nothing of some."""
     found = []
@@ -234,16 +235,16 @@ def _collect(laws: list[str], run_folder: RunFolder, *, interrupted: bool) -> li
         kept = run_folder.finished(law)
         if len(kept) < run_folder.shards and not interrupted:
             kept.append(
-                ShardResult(Verdict(law, Answer.ERROR, message=_lost(law, run_folder)), None)
+                ShardResult(Verdict(law, Answer.ERROR, reasons=(_lost(law, run_folder),)), None)
             )
         if kept:
             found.append(merged(kept))
     return found
 
 
-def _lost(law: str, run_folder: RunFolder) -> str:
-    """Why a law that began has no verdict."""
+def _lost(law: str, run_folder: RunFolder) -> Reason:
+    """Why a law that was asked for has no verdict."""
     place = run_folder.hung_at(law)
     if place is not None:
-        return _HUNG.format(place)
-    return _CRASHED if law in run_folder.running([law]) else _NOT_RUN
+        return Reason(Code.HANGS_NATIVE, quoted=place)
+    return Reason(Code.CRASHED if law in run_folder.running([law]) else Code.NOT_RUN)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -13,18 +14,17 @@ from rich.console import Console
 from cachecheck.commands.progress import watching
 from cachecheck.errors import CachecheckError, DecoderError, InputError, Unsupported
 from cachecheck.guard import CallLimit, Guarded
+from cachecheck.judge import Judged, Tally, Trial, concluded, examine
+from cachecheck.judge.conclude import violated
 from cachecheck.laws import LAWS, Law
-from cachecheck.laws.base import in_doubt
-from cachecheck.laws.sensitivity import unmoved
 from cachecheck.replay import save_failure
 from cachecheck.report.failure import failure_block
 from cachecheck.report.terminal import print_plain
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.tokens import tokens_of_seed
-from cachecheck.search.sentences import UNFINISHED
 from cachecheck.shrink import coarse, cut_after, shrink
 from cachecheck.target import load_target
-from cachecheck.verdict import Answer, Finding, Verdict, Violation, exit_code
+from cachecheck.verdict import Answer, Verdict, exit_code
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Request:
 
 
 class Reduction:
-    """A case on its way down; ``case`` and ``finding`` are the smallest so far at any time."""
+    """A case on its way down; ``case`` and ``judged`` are the smallest so far at any time."""
 
     def __init__(self, request: Request) -> None:
         self.schedule = Schedule.parse(request.schedule)
@@ -62,69 +62,58 @@ class Reduction:
         self.decoder.probe()
         self.case = Case(_tokens(request, self.schedule, self.decoder), self.schedule)
         self.seed = request.seed
-        self.finding = Finding(0.0, 0.0)
+        self.tally = Tally(self.law)
+        self.judged: Judged | None = None
         self.interrupted = False
 
     def run(self) -> Verdict:
-        """Shrink it, if it fails.
+        """Judge the case, and shrink it if it is wrong.
 
         Raises:
             Unsupported: the decoder refuses.
             DecoderError: the decoder raised, or gave what cannot be used.
         """
         started = time.perf_counter()
-        self.finding = self._examined(self.case)
-        if self.finding.violation is not None and not self._doubtful(self.finding):
+        self.judged = self.tally.attempt(Trial(self.seed, self.decoder, self.case))
+        if self.tally.raised:
+            raise self.tally.raised[-1][1]
+        if self.judged is None:
+            raise self.tally.refusals[-1]
+        if self.judged.wrong:
             try:
-                self._shrink(self.finding.violation)
+                self._shrink()
             except KeyboardInterrupt:
                 self.interrupted = True
-        return self._verdict(time.perf_counter() - started)
+            verdict = violated(
+                self.tally,
+                Trial(self.seed, self.decoder, self.case),
+                self.judged,
+                shrunk=not self.interrupted,
+            )
+        else:
+            verdict = concluded(self.tally)
+        return replace(verdict, seconds=time.perf_counter() - started)
 
-    def _shrink(self, violation: Violation) -> None:
-        steps, call, row = self.case.schedule.steps, violation.call, violation.row
+    def _shrink(self) -> None:
+        assert self.judged is not None  # noqa: S101 - judged wrong, see `run`
+        violation, steps = self.judged.finding.violation, self.case.schedule.steps
+        assert violation is not None  # noqa: S101 - what is wrong has one
+        call, row = violation.call, violation.row
         if self.case.schedule.plain and call is not None and row is not None and call <= len(steps):
-            self._fails(cut_after(self.case, call, row))
-        coarse(self.case, self._fails)
-        shrink(self.case, self._fails, least_calls=self.law.least_calls)
+            self._fails(cut_after(self.case, call, row), violation.kind)
+        fails = partial(self._fails, kind=violation.kind)
+        coarse(self.case, fails)
+        shrink(self.case, fails, least_calls=self.law.least_calls)
 
-    def _examined(self, case: Case) -> Finding:
-        found = self.law.examine(self.decoder, case)
-        too_little = not self.law.everywhere and found.difference <= found.tolerance
-        return unmoved(case, found) if too_little else found
-
-    def _fails(self, case: Case) -> bool:
+    def _fails(self, case: Case, kind: str) -> bool:
         """Whether a smaller case fails in the same way; it is the case from now on if so."""
-        kind = self.finding.violation.kind if self.finding.violation else None
         with contextlib.suppress(CachecheckError):
-            found = self._examined(case)
-            same = found.violation is not None and found.violation.kind == kind
-            if same and not self._doubtful(found):
-                self.case, self.finding = case, found
+            found = examine(self.law, self.decoder, case)
+            violation = found.finding.violation
+            if found.wrong and violation is not None and violation.kind == kind:
+                self.case, self.judged = case, found
                 return True
         return False
-
-    def _doubtful(self, finding: Finding) -> bool:
-        return self.law.everywhere and in_doubt(self.decoder, finding)
-
-    def _verdict(self, seconds: float) -> Verdict:
-        violation = self.finding.violation
-        answer = Answer.HOLDS
-        if violation is not None:
-            answer = Answer.INCONCLUSIVE if self._doubtful(self.finding) else Answer.VIOLATED
-        return Verdict(
-            law=self.law.id,
-            answer=answer,
-            examples=1,
-            seconds=seconds,
-            largest_difference=self.finding.difference,
-            tolerance=self.finding.tolerance,
-            schedule=str(self.case.schedule),
-            tokens=self.case.tokens,
-            decoder_seed=self.seed,
-            violation=violation,
-            message=violation.message if violation else "",
-        )
 
 
 def run(request: Request, save: Path, console: Console) -> int:
@@ -149,22 +138,22 @@ def run(request: Request, save: Path, console: Console) -> int:
             print_plain(console, f"{answer}  {reduction.law.id}   {error}")
             return 2
     calls = reduction.decoder.calls
-    if verdict.answer is Answer.HOLDS and reduction.finding.refusal:
-        print_plain(console, f"UNSUPPORTED  {verdict.law}   {reduction.finding.refusal}")
+    if verdict.answer is Answer.UNSUPPORTED:
+        print_plain(console, f"UNSUPPORTED  {verdict.law}   {verdict.message}")
         return 2
     if verdict.answer is Answer.HOLDS:
         shown = f"{verdict.law} holds on this case: nothing to shrink"
         print_plain(console, f"HOLDS  {shown}; {calls:,} decoder calls")
         return 0
-    saved = None
+    saved: str | None = None
     if verdict.answer is Answer.VIOLATED:
-        saved = save_failure(verdict, request.target, save)
+        saved = str(save_failure(verdict, request.target, save))
     print_plain(console, failure_block(verdict, request.target, saved))
     sizes = f"from {reduction.schedule.length:,} tokens in {len(reduction.schedule.steps):,} steps"
     took = f"{calls:,} decoder calls, {verdict.seconds:.1f} s"
     print_plain(console, f"  {'shrunk':<19} {sizes}: {took}")
     if reduction.interrupted:
-        print_plain(console, f"  interrupted: {UNFINISHED.partition(': ')[2]}")
+        print_plain(console, "  interrupted: a smaller schedule may exist")
         return 130
     return exit_code([verdict])
 

@@ -20,7 +20,8 @@ from cachecheck.engines.known_failures import Ledger, load_ledger
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
-from cachecheck.report.terminal import print_plain, versions
+from cachecheck.report.summary import versions
+from cachecheck.report.terminal import print_plain
 from cachecheck.report.zoo import markdown, print_matrix
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix, marked, read_matrix

@@ -23,6 +23,7 @@ from cachecheck.errors import (
 from cachecheck.guard import answers
 from cachecheck.guard.answers import Rows, Snapshot
 from cachecheck.guard.limit import CallLimit, CallTimeUpError
+from cachecheck.guard.refusals import RefusedError
 from cachecheck.protocol import Decoder, capabilities, check_members
 from cachecheck.tolerance import (
     DOUBT,
@@ -207,7 +208,7 @@ class Core:
             with self.limit.on():
                 return getattr(self._decoder, name)(*arguments)
         except NotImplementedError as refusal:
-            raise Unsupported(f"{name} refused: {answers.first_line(refusal)}") from refusal
+            raise RefusedError(name, answers.first_line(refusal)) from refusal
         except CallTimeUpError as hang:
             raise DecoderHangsError(f"{call} did not return {hang}: the decoder hangs") from hang
         except (Exception, SystemExit) as error:

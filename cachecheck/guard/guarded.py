@@ -14,6 +14,7 @@ from cachecheck.errors import DecoderError, DecoderRaisedError, TargetError, Uns
 from cachecheck.guard import answers
 from cachecheck.guard.answers import Rows
 from cachecheck.guard.core import Core
+from cachecheck.guard.refusals import NotOfferedError
 from cachecheck.members import CAPABILITIES
 
 _SAME = 0.25
@@ -34,7 +35,7 @@ class Guarded(Core):
         """
         for name in names:
             if name not in self.capabilities.offers:
-                raise Unsupported(f"not offered: {CAPABILITIES[name].members}")
+                raise NotOfferedError(CAPABILITIES[name].members)
 
     @property
     def performable(self) -> frozenset[str]:

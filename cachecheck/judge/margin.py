@@ -81,6 +81,15 @@ def measure(decoder: Guarded, length: int, *, exact: bool = False) -> Margin:
     return Margin(noise * usual, tolerance, usual * signal, probe, length)
 
 
+def margin_of(decoder: Guarded, length: int, *, exact: bool) -> Margin:
+    """`measure`, once for each length: the full pass of a decoder does not change."""
+    key = ("margin", length, exact)
+    if key not in decoder.remembered:
+        decoder.remembered[key] = measure(decoder, length, exact=exact)
+    found: Margin = decoder.remembered[key]
+    return found
+
+
 def full_error(decoder: Guarded, exact: Guarded, tokens: Sequence[int]) -> float:
     """How far the full pass itself is from float64, in units of the tolerance.
 

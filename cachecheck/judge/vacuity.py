@@ -6,10 +6,13 @@ before satisfies them all, and so does any decoder on cases without history.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cachecheck.guard import Guarded, Rows
 from cachecheck.schedule.coverage import Class
 from cachecheck.schedule.tokens import changed, tokens_of_seed
 from cachecheck.tolerance import shares
+from cachecheck.verdict import Code
 
 _FEW = 6
 """Tokens of the sequence on which rows are looked at."""
@@ -21,18 +24,27 @@ More than half of the cases drawn have one.
 """
 
 
-def without_history(covered: dict[Class, int], examples: int) -> str:
-    """Why the calls made show little: none onto a history, or none of several tokens; or empty."""
+def without_history(covered: Mapping[Class, int], examples: int) -> Code | None:
+    """Why the calls made show little: none onto a history, or none of several tokens."""
     onto = {key for key in covered if key[0] != "0"}
     if not onto:
-        return "no call was made onto a history, so that no cache was used"
+        return Code.NO_HISTORY
     if examples >= _ENOUGH and all(chunk == "1" for _, chunk, _ in onto):
-        return "no call of two or more tokens was made onto a history, where most mistakes are"
-    return ""
+        return Code.SINGLE_TOKENS
+    return None
 
 
-def idle_rows(decoder: Guarded, *, cached: bool = True) -> str:
-    """Why ``decoder``'s rows cannot show a mistake in its cache; empty if they can.
+def idle_rows_of(decoder: Guarded, *, cached: bool) -> Code | None:
+    """`idle_rows`, once for a decoder: what it remembers is not asked again."""
+    key = ("idle", cached)
+    if key not in decoder.remembered:
+        decoder.remembered[key] = idle_rows(decoder, cached=cached)
+    found: Code | None = decoder.remembered[key]
+    return found
+
+
+def idle_rows(decoder: Guarded, *, cached: bool = True) -> Code | None:
+    """Why ``decoder``'s rows cannot show a mistake in its cache; None if they can.
 
     Args:
         decoder: to be looked at.
@@ -47,19 +59,16 @@ def idle_rows(decoder: Guarded, *, cached: bool = True) -> str:
     rows = decoder.full(tokens)
     moved = [_moved_rows(decoder, tokens, rows, at) for at in range(few)]
     if not any(any(each) for each in moved):
-        return "rows are the same whatever the tokens"
+        return Code.CONSTANT_ROWS
     window = decoder.capabilities.window
     if few < 2 or window == 1:
-        return ""
+        return None
     sources = [sum(moved[at][row] for at in range(row)) for row in range(few)]
     if max(sources) == 0:
-        return "no row depends on a token before its own: attention, or the cache, is not at work"
+        return Code.OWN_ROW_ALONE
     if few > 2 and window != 2 and max(sources) == 1:
-        return (
-            "no row depends on more than one earlier token: attention is degenerate (declare "
-            "window = 2 if rows are to see no further)"
-        )
-    return _idle_cache(decoder, tokens) if cached else ""
+        return Code.ONE_EARLIER
+    return Code.IDLE_CACHE if cached and _idle_cache(decoder, tokens) else None
 
 
 def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) -> list[bool]:
@@ -70,14 +79,12 @@ def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) 
     return [bool(one.max() > 0) for one in share]
 
 
-def _idle_cache(decoder: Guarded, tokens: tuple[int, ...]) -> str:
-    """Whether some cached token moves a later call's rows."""
+def _idle_cache(decoder: Guarded, tokens: tuple[int, ...]) -> bool:
+    """Whether no cached token moves a later call's rows."""
     last = len(tokens) - 1
     rows = []
     others = (changed(tokens, at, at + 1, decoder.vocab_size) for at in range(last))
     for before in (tokens, *others):
         _, cache = decoder.extend(before[:last], decoder.new_cache())
         rows.append(decoder.extend(tokens[last:], cache)[0])
-    if all((one == rows[0]).all() for one in rows[1:]):
-        return "no cached token moves the rows of a later call: the cache is not used"
-    return ""
+    return all(bool((one == rows[0]).all()) for one in rows[1:])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, RowComparison, feed, gather
+from cachecheck.laws.base import Law, feed
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding

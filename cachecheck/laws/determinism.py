@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, RowComparison, feed, gather
+from cachecheck.laws.base import Law, feed
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, RowComparison, feed, gather
+from cachecheck.laws.base import Law, feed
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding, Violation
@@ -127,4 +128,5 @@ LAW = Law(
     not_claimed="Without state(cache), only changes that some later row shows are seen. Caches "
     "changed in place (mutates_cache) are checked against each other alone.",
     check=check,
+    calls=4,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from cachecheck.errors import DecoderHangsError, DecoderRaisedError, Unsupported
-from cachecheck.guard import Guarded
+from cachecheck.guard import Guarded, NotOfferedError
 from cachecheck.laws.base import Law
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding, Violation
@@ -28,7 +28,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     """
     most = decoder.capabilities.max_length
     if most is None:
-        raise Unsupported("not offered: max_length")
+        raise NotOfferedError("max_length")
     if most > _FILLED:
         raise Unsupported(f"a max_length of {most} takes too long to fill (up to {_FILLED} are)")
     for call_too_long in _prepared(decoder, case, most):
@@ -80,4 +80,6 @@ LAW = Law(
     not_claimed="That the cache is of use after the error.",
     check=check,
     needs=("max_length",),
+    rows=False,
+    calls=4,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded, Rows
-from cachecheck.laws.base import Law, RowComparison, gather
+from cachecheck.laws.base import Law
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, RowComparison, gather
+from cachecheck.laws.base import Law
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -31,4 +32,5 @@ LAW = Law(
     not_claimed="Nothing about the cached path.",
     check=check,
     least_calls=2,
+    cached=False,
 )

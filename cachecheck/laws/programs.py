@@ -11,7 +11,8 @@ from functools import partial
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
-from cachecheck.laws.base import Law, RowComparison, gather
+from cachecheck.laws.base import Law
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.laws.play import Answered, Player
 from cachecheck.schedule import Append, Case
 from cachecheck.verdict import Finding, Violation

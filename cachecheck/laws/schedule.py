@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, RowComparison, gather
+from cachecheck.laws.base import Law
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding
 
@@ -34,6 +35,7 @@ LAW = Law(
     "calls is no part of the model.",
     not_claimed="That full itself is right: it is the decoder's own. Equality is within rounding.",
     check=check,
+    certified=True,
     implies={
         "prefix": "both the pass over n tokens and the first n rows of a longer one equal the same "
         "calls",

@@ -8,7 +8,8 @@ import numpy as np
 
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
-from cachecheck.laws.base import Law, distances, feed
+from cachecheck.laws.base import Law, feed
+from cachecheck.laws.comparison import distances
 from cachecheck.schedule import Case
 from cachecheck.schedule.tokens import changed
 from cachecheck.verdict import Finding, Violation
@@ -57,4 +58,5 @@ LAW = Law(
     check=check,
     least_calls=2,
     everywhere=False,
+    unmoved=unmoved,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cachecheck.errors import Unsupported
-from cachecheck.guard import Guarded
+from cachecheck.guard import Guarded, NotOfferedError
 from cachecheck.guard.answers import LayerBytes
-from cachecheck.laws.base import Law, RowComparison, gather
+from cachecheck.laws.base import Law
+from cachecheck.laws.comparison import RowComparison, gather
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding, Violation
 
@@ -21,7 +22,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     """
     window = decoder.capabilities.window
     if window is None:
-        raise Unsupported("not offered: window")
+        raise NotOfferedError("window")
     if len(case.tokens) <= window:
         raise Unsupported(f"the window of {window} is not crossed")
     expected = decoder.full(case.tokens)
@@ -79,4 +80,5 @@ LAW = Law(
     not_claimed="Payloads without state(cache), or of a cache that keeps every token and masks.",
     check=check,
     needs=("window",),
+    crosses=True,
 )

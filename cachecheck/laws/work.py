@@ -48,4 +48,6 @@ LAW = Law(
     not_claimed="Anything about time or memory; the count is the decoder's own.",
     check=check,
     needs=("work",),
+    rows=False,
+    calls=2,
 )

@@ -10,6 +10,7 @@ from cachecheck.certify.certificate import Certificate
 from cachecheck.report.failure import number
 from cachecheck.report.terminal import print_plain
 from cachecheck.verdict import Answer
+from cachecheck.verdict.sentences import sentence
 
 
 def print_certificate(
@@ -33,8 +34,11 @@ def print_certificate(
     for at, line in enumerate(found.proves):
         label = f"  {'proves' if at == 0 else '':<19} "
         lines += textwrap.wrap(line, 100, initial_indent=label, subsequent_indent=" " * 22)
-    if found.answer is Answer.INCONCLUSIVE:
-        lines.append("  doubt               some differences may be rounding or may be not")
+    for reason in found.reasons:
+        label = f"  {'because' if found.answer is Answer.INCONCLUSIVE else 'note':<19} "
+        lines += textwrap.wrap(
+            sentence(reason), 100, initial_indent=label, subsequent_indent=" " * 22
+        )
     print_plain(console, "\n".join(lines))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 
 from cachecheck.schedule import Append, Schedule
 from cachecheck.schedule.notation import write
@@ -20,7 +19,7 @@ def number(value: float | None) -> str:
     return "0" if value == 0 else f"{value:.1e}"
 
 
-def failure_block(verdict: Verdict, target: str, saved: Path | None) -> str:
+def failure_block(verdict: Verdict, target: str, saved: str | None) -> str:
     """The block of one VIOLATED or ERROR, as plain text."""
     seed = "" if verdict.decoder_seed is None else f"   seed {verdict.decoder_seed}"
     lines = [f"{verdict.answer.value}  {verdict.law}   {target}{seed}"]

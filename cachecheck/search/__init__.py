@@ -1,5 +1,6 @@
 """Random search for a case that breaks a law."""
 
-from cachecheck.search.loop import InterruptedSearchError, search
+from cachecheck.search.loop import search
+from cachecheck.search.smallest import InterruptedSearchError
 
 __all__ = ["InterruptedSearchError", "search"]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from cachecheck.guard import CallLimit, Guarded
+from cachecheck.judge import Trial
 from cachecheck.laws import Law
 from cachecheck.schedule import Case, Schedule, operations_of
 from cachecheck.search.draws import draw_chunks, draw_length, draw_tokens
@@ -49,21 +50,6 @@ class Effort:
     known: tuple[tuple[int, Case], ...] = ()
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A case, and the decoder it is tried on."""
-
-    decoder_seed: int
-    decoder: Guarded
-    case: Case
-
-    def fits(self) -> bool:
-        """Whether the decoder has the case's tokens in its vocabulary, and room for them."""
-        room = self.decoder.capabilities.max_length
-        fits = room is None or self.case.schedule.longest <= room
-        return fits and max(self.case.tokens) < self.decoder.vocab_size
-
-
 def longest(decoder: Guarded, max_length: int | None) -> int:
     """The longest sequence to draw for ``decoder``."""
     declared = decoder.capabilities
@@ -78,23 +64,23 @@ def longest(decoder: Guarded, max_length: int | None) -> int:
 
 def cases(
     make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
-) -> SearchStrategy[Drawn]:
+) -> SearchStrategy[Trial]:
     """Decoders and cases for ``law``: see `from_numbers`."""
     return st.integers(0, 2**64 - 1).map(from_numbers(make, decoder_seeds, law, effort))
 
 
 def from_numbers(
     make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
-) -> Callable[[int], Drawn]:
+) -> Callable[[int], Trial]:
     """From a number to a decoder and a case for ``law``.
 
-    Hypothesis draws one number, and `random` makes the case from it. Drawn piece by piece, cases
+    Hypothesis draws one number, and `random` makes the case from it. Trial piece by piece, cases
     come out short and as near copies of each other (Hypothesis repeats and mutates what it drew): a
     fault that waits for 16 tokens of history took 42 cases to meet instead of 5. What is lost is
     Hypothesis' shrinking, which `shrink` does better here.
     """
 
-    def from_number(number: int) -> Drawn:
+    def from_number(number: int) -> Trial:
         # With the seed, since Hypothesis begins every search with the number 0.
         rng = random.Random(f"{effort.case_seed or effort.seed}/{number}")  # noqa: S311 - nothing secret about it
         for _ in range(_TRIES):
@@ -104,7 +90,7 @@ def from_numbers(
                 break
         schedule = _schedule(rng, decoder, law, longest(decoder, effort.max_length))
         tokens = draw_tokens(rng, schedule.length, decoder.vocab_size)
-        return Drawn(seed, decoder, Case(tokens, schedule))
+        return Trial(seed, decoder, Case(tokens, schedule))
 
     return from_number
 
@@ -112,7 +98,7 @@ def from_numbers(
 def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Schedule:
     window = decoder.capabilities.window
     if not law.operations:
-        crossing = window + 1 if window is not None and "window" in law.needs else 1
+        crossing = window + 1 if window is not None and law.crosses else 1
         length = draw_length(rng, min(max(law.least_calls, crossing), most), most, window)
         return draw_chunks(rng, length, law.least_calls, window)
     operations = law.operations & decoder.performable

@@ -1,39 +1,40 @@
 """Random search: cases drawn through Hypothesis, tried on one law, failures shrunk by `shrink`.
 
-Shrinking keeps the identity of the failure it began with, (law, kind): a smaller case that fails
-in another way does not count. Nothing is read from or written to a Hypothesis database, so that a
-seed gives the same cases again, with the same code (Hypothesis also draws from the constants that
-it finds in source files near the decoder's).
+Nothing is read from or written to a Hypothesis database, so that a seed gives the same cases again,
+with the same code (Hypothesis also draws from the constants that it finds in source files near the
+decoder's).
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.errors import Flaky
 from hypothesis.strategies import SearchStrategy
 
-from cachecheck.errors import CachecheckError, DecoderHangsError, Unsupported
+from cachecheck.errors import CachecheckError, DecoderError, DecoderHangsError, Unsupported
 from cachecheck.guard import CallTimeUpError, Guarded
+from cachecheck.judge import Tally, Trial, concluded
+from cachecheck.judge.conclude import hung, interrupted, refusal_reason, unusable
+from cachecheck.judge.vacuity import idle_rows_of
 from cachecheck.laws import Law
-from cachecheck.search import verdicts
-from cachecheck.search.cases import Drawn, Effort, cases
-from cachecheck.search.tally import LawBrokenError, Tally
+from cachecheck.search.cases import Effort, cases
+from cachecheck.search.smallest import (
+    InterruptedSearchError,
+    smallest_error,
+    smallest_idle,
+    smallest_violation,
+)
 from cachecheck.target import Target
-from cachecheck.verdict import Answer, Verdict
+from cachecheck.verdict import Answer, Code, Reason, Verdict
 
-
-class InterruptedSearchError(KeyboardInterrupt):
-    """Ctrl-C while a failing case was being shrunk: ``verdict`` is what was known by then."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__()
-        self.verdict = verdict
+_HOPELESS = 12
+"""Cases without any movement after which it is asked whether there can be some."""
 
 
 def search(
@@ -41,7 +42,7 @@ def search(
     target: Target,
     effort: Effort,
     *,
-    on_case: Callable[[Tally], None] = lambda _seen: None,
+    on_case: Callable[[Tally], None] = lambda _tally: None,
 ) -> tuple[Verdict, BaseException | None]:
     """Try ``law`` on drawn cases.
 
@@ -49,7 +50,7 @@ def search(
         law: one of `cachecheck.laws.LAWS`.
         target: from `cachecheck.target.load_target`.
         effort: seed, number of cases, longest sequence.
-        on_case: called at each case with what was seen so far.
+        on_case: called at each case with what was tried so far.
 
     Returns:
         The verdict, and the exception behind a VIOLATED or ERROR (for a debugger), else None.
@@ -57,95 +58,156 @@ def search(
     Raises:
         InterruptedSearchError: Ctrl-C, when a failing case was known already.
     """
-    tally = Tally(law, on_case)
+    began = time.perf_counter()
+    found = _Search(law, target, effort, on_case)
     try:
-        return _searched(tally, target, effort)
+        verdict, cause = found.run()
     except Unsupported as refusal:
-        return tally.verdict(Answer.UNSUPPORTED, str(refusal)), None
+        verdict, cause = unusable(found.tally, Answer.UNSUPPORTED, refusal_reason(refusal)), None
     except DecoderHangsError as hang:
-        return verdicts.hung(tally, hang), hang
-    except CachecheckError as error:
-        return tally.verdict(Answer.ERROR, str(error)), error.__cause__ or error
-    except Flaky as flaky:
-        return verdicts.unrepeatable(tally), flaky
+        verdict, cause = hung(found.tally, hang), hang
+    except InterruptedSearchError:
+        raise
     except KeyboardInterrupt as stop:
-        known = verdicts.interrupted(tally)
+        known = interrupted(found.tally)
         if known is None:
             raise
         raise InterruptedSearchError(known) from stop
+    except CachecheckError as error:
+        reason = Reason(Code.RAISED, quoted=str(error))
+        verdict, cause = unusable(found.tally, Answer.ERROR, reason), error.__cause__ or error
+    return replace(verdict, seconds=time.perf_counter() - began), cause
 
 
-def _searched(tally: Tally, target: Target, effort: Effort) -> tuple[Verdict, BaseException | None]:
-    make = lru_cache(maxsize=16)(_probed(target, effort))
-    decoder_seeds = range(effort.seed, effort.seed + target.seeds)
-    lacking = _lacking(tally.law, make, decoder_seeds)
-    if lacking is not None:
-        return tally.verdict(Answer.UNSUPPORTED, lacking), None
-    try:
-        for decoder_seed, case in effort.known:
-            known = Drawn(decoder_seed, make(decoder_seed), case)
-            if known.fits():
-                tally.attempt(known)
-        tally.known = False
-        for again in _rounds(tally, effort):
-            _attempts(tally, again, cases(make, decoder_seeds, tally.law, again))
-    except LawBrokenError as broken:
-        tally.broken = broken
-        return verdicts.violated(tally, make, decoder_seeds.start)
-    return verdicts.conclusion(tally)
+class LawBrokenError(Exception):
+    """Ends the cases of a search."""
 
 
 class _TimeIsUpError(Exception):
     """Ends a round of cases."""
 
 
-def _attempts(tally: Tally, effort: Effort, drawn_cases: SearchStrategy[Drawn]) -> None:
-    """As many cases as the effort says, or until the time is up."""
+class _Search:
+    """One law searched on one target."""
 
-    @hypothesis.seed(effort.seed)
-    @settings(
-        max_examples=effort.examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),  # shrinking is ours, see shrink.py
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-    @hypothesis.given(drawn_cases)
-    def attempt(drawn: Drawn) -> None:
-        if tally.tried_cases and (tally.time_is_up(effort.seconds) or tally.hopeless):
-            raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
-        tally.attempt(drawn)
+    def __init__(
+        self, law: Law, target: Target, effort: Effort, on_case: Callable[[Tally], None]
+    ) -> None:
+        self.law, self.effort, self.on_case = law, effort, on_case
+        self.tally = Tally(law)
+        self.make = lru_cache(maxsize=16)(_probed(target, effort))
+        self.decoder_seeds = range(effort.seed, effort.seed + target.seeds)
+        self.began = time.perf_counter()
+        self.hang: DecoderHangsError | None = None
 
-    with contextlib.suppress(_TimeIsUpError):
-        attempt()
+    def run(self) -> tuple[Verdict, BaseException | None]:
+        """All known cases, then drawn ones; what they amount to, made small."""
+        lacking = self._lacking()
+        if lacking is not None:
+            reason = Reason(Code.NOT_OFFERED, quoted=lacking)
+            return unusable(self.tally, Answer.UNSUPPORTED, reason), None
+        try:
+            self._known()
+            for again in self._rounds():
+                self._attempts(again, cases(self.make, self.decoder_seeds, self.law, again))
+        except LawBrokenError as broken:
+            first = None if self._broken_before() else self.decoder_seeds.start
+            verdict = smallest_violation(self.tally, self.make, first)
+            return replace(verdict, known_before=first is None), broken
+        verdict = concluded(self.tally)
+        if verdict.answer is Answer.ERROR:
+            return smallest_error(self.tally)
+        if verdict.answer is Answer.VIOLATED:
+            return smallest_idle(self.tally, verdict), None
+        return verdict, None
 
+    def _known(self) -> None:
+        """Cases that failed before, as far as they still fit."""
+        for decoder_seed, case in self.effort.known:
+            known = Trial(decoder_seed, self.make(decoder_seed), case)
+            if known.fits():
+                self._attempt(known)
 
-def _rounds(tally: Tally, effort: Effort) -> Iterator[Effort]:
-    """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
-    yield effort
-    number = 0
-    while (
-        effort.seconds is not None and not tally.time_is_up(effort.seconds) and not tally.hopeless
-    ):
-        number += 1
-        yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
+    def _broken_before(self) -> bool:
+        """Whether what is wrong is one of the known cases: it keeps its decoder, and its file."""
+        assert self.tally.broken is not None  # noqa: S101 - asked after LawBrokenError
+        trial = self.tally.broken[0]
+        return (trial.decoder_seed, trial.case) in self.effort.known
 
+    def _attempt(self, trial: Trial) -> None:
+        if self.hang is not None:
+            raise self.hang  # Hypothesis tries what failed once more; this would hang again
+        if self.tally.broken is not None:
+            raise LawBrokenError
+        self.on_case(self.tally)
+        try:
+            self.tally.attempt(trial)
+        except DecoderHangsError as hang:
+            self.hang = hang
+            raise
+        if self.tally.broken is not None:
+            raise LawBrokenError
 
-def _lacking(law: Law, make: Callable[[int], Guarded], decoder_seeds: range) -> str | None:
-    """What no decoder of the target offers that the law needs; None if one does.
+    def _attempts(self, effort: Effort, drawn_cases: SearchStrategy[Trial]) -> None:
+        """As many cases as the effort says, or until the time is up."""
 
-    Where many seeds pick many configurations, some of them may: then cases are tried.
-    """
-    if not law.needs:
-        return None
-    lacking = None
-    for seed in decoder_seeds[:_LOOKED_AT]:
-        lacking = law.lacking(make(seed))
-        if lacking is None:
+        @hypothesis.seed(effort.seed)
+        @settings(
+            max_examples=effort.examples,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate,),  # shrinking is ours, see shrink
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        @hypothesis.given(drawn_cases)
+        def attempt(trial: Trial) -> None:
+            if self.tally.tried_cases and (self._time_is_up() or self._hopeless()):
+                raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
+            self._attempt(trial)
+
+        with contextlib.suppress(_TimeIsUpError):
+            attempt()
+
+    def _rounds(self) -> Iterator[Effort]:
+        """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
+        effort = self.effort
+        yield effort
+        number = 0
+        while effort.seconds is not None and not self._time_is_up() and not self._hopeless():
+            number += 1
+            yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
+
+    def _time_is_up(self) -> bool:
+        seconds = self.effort.seconds
+        return seconds is not None and time.perf_counter() - self.began >= seconds
+
+    def _hopeless(self) -> bool:
+        """Whether a law that one case can establish is not going to be: no need to go on."""
+        tally = self.tally
+        if self.law.everywhere or tally.examples < _HOPELESS or tally.closest is None:
+            return False
+        if tally.closest[1].difference > 0 or tally.latest is None:
+            return False
+        try:
+            return idle_rows_of(tally.latest.decoder, cached=True) is not None
+        except (DecoderError, Unsupported):
+            return False
+
+    def _lacking(self) -> str | None:
+        """Members that no decoder of the target offers and the law needs; None if one does.
+
+        Where many seeds pick many configurations, some of them may: then cases are tried.
+        """
+        if not self.law.needs:
             return None
-    return lacking
+        lacking = None
+        for seed in self.decoder_seeds[:_LOOKED_AT]:
+            lacking = self.law.lacking(self.make(seed))
+            if lacking is None:
+                return None
+        return lacking
 
 
 _LOOKED_AT = 32  # decoders; drawing on for one that has it would take minutes

@@ -16,16 +16,16 @@ import pytest
 
 from cachecheck.errors import TargetError
 from cachecheck.guard import CallLimit
+from cachecheck.judge import Tally
 from cachecheck.laws import LAWS
 from cachecheck.pytest_plugin import examples_of, save_folder
 from cachecheck.replay import save_failure, stored_cases
 from cachecheck.report.failure import failure_block
 from cachecheck.search import InterruptedSearchError, search
 from cachecheck.search.cases import Effort
-from cachecheck.search.tally import Tally
 from cachecheck.session.run_folder import RunFolder
 from cachecheck.target import Target, load_target
-from cachecheck.verdict import Answer, Verdict
+from cachecheck.verdict import Answer, Code, Reason, Verdict
 
 _TICK = 0.1  # seconds between two notes of progress
 _SHARD_STEP = 1_000_003  # between the seeds of shards: no two draw the same cases
@@ -97,8 +97,8 @@ class LawRunner:
             raise
         except Exception as error:  # noqa: BLE001 - said in one line; --pdb leads to the place
             said = " ".join(f"{type(error).__name__}: {error}".split())
-            message = f"cachecheck itself failed: {said}; please report it"
-            verdict, cause = Verdict(law, Answer.ERROR, message=message), error
+            ours = Reason(Code.OUR_OWN, quoted=said)
+            verdict, cause = Verdict(law, Answer.ERROR, reasons=(ours,)), error
         text = self._keep(verdict, shard)
         if self._interrupted:
             raise KeyboardInterrupt
@@ -133,7 +133,8 @@ class LawRunner:
             if self._target is None:
                 self._target = self.load()
         except TargetError as error:
-            return Verdict(law, Answer.ERROR, message=str(error)), error
+            reason = Reason(Code.TARGET, quoted=str(error))
+            return Verdict(law, Answer.ERROR, reasons=(reason,)), error
         with self._limit(law, shard) as limit:
             return search(LAWS[law], self._target, self._effort(law, shard, limit), on_case=note)
 
@@ -179,11 +180,11 @@ class LawRunner:
             try:
                 saved = save_failure(verdict, self.name, self.save)
             except OSError as error:  # a full disk is no reason to lose the finding as well
-                note = f"could not be stored in {self.save}: {error.strerror}"
-                verdict = replace(verdict, message=f"{verdict.message}; {note}")
+                note = Reason(Code.NOT_STORED, quoted=f"{self.save}: {error.strerror}")
+                verdict = replace(verdict, reasons=(*verdict.reasons, note))
         if self.run_folder is not None:
             self.run_folder.keep(verdict, shard, saved)
-        return failure_block(verdict, self.name, saved)
+        return failure_block(verdict, self.name, None if saved is None else str(saved))
 
     def _progress(self, law: str, shard: int) -> Callable[[Tally | None], None]:
         """A callback that notes the number of cases for whoever draws the progress bar."""

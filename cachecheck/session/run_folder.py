@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from cachecheck.schedule import Case, Schedule
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer, Verdict
@@ -48,7 +50,7 @@ class RunFolder:
 
     def keep(self, verdict: Verdict, shard: int, saved: Path | None) -> None:
         """Say what a law's shard found."""
-        kept = {"verdict": verdict.to_wire(), "saved": str(saved) if saved else None}
+        kept = {"verdict": msgspec.to_builtins(verdict), "saved": str(saved) if saved else None}
         _put(self._verdict(verdict.law, shard), json.dumps(kept))
 
     def hang_note(self, law: str, shard: int) -> Path:
@@ -74,7 +76,7 @@ class RunFolder:
             if path.exists():
                 kept = json.loads(path.read_text())
                 saved = Path(kept["saved"]) if kept["saved"] else None
-                found.append(ShardResult(Verdict.from_wire(kept["verdict"]), saved))
+                found.append(ShardResult(msgspec.convert(kept["verdict"], Verdict), saved))
         return found
 
     def running(self, laws: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -1,10 +1,13 @@
-"""What a law found, as plain data. Renderings live in ``report/``."""
+"""What a law found, as plain data. How it is shown is the business of ``report/``."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from cachecheck.verdict.reason import Code, Margin, Reason
+from cachecheck.verdict.sentences import sentence
 
 
 class Answer(StrEnum):
@@ -15,12 +18,6 @@ class Answer(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
     UNSUPPORTED = "UNSUPPORTED"
     ERROR = "ERROR"
-
-
-AS_DRAWN = "the case is as it was drawn: each attempt to shrink it would hang as well"
-
-NOT_OFFERED = "not offered: "
-"""How the message of an UNSUPPORTED begins where the decoder lacks the members."""
 
 
 @dataclass(frozen=True)
@@ -67,25 +64,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Margin:
-    """The room between rounding and the mildest mistake, relative to an entry's size.
-
-    Attributes:
-        noise: of rounding.
-        tolerance: what is called equal: the usual one, or less where the signal asks for it.
-        signal: of the mildest relevant mistake; None where nothing earlier moves a row.
-        probe: what it was measured on: ``influence`` of a token, or ``order`` of two.
-        length: of the sequence that it was measured on.
-    """
-
-    noise: float
-    tolerance: float
-    signal: float | None
-    probe: str
-    length: int
-
-
-@dataclass(frozen=True)
 class Verdict:
     """What a law found over a whole search.
 
@@ -100,9 +78,12 @@ class Verdict:
         tokens: its tokens, or None.
         decoder_seed: seed of the decoder's weights in that case, or None.
         violation: on VIOLATED.
-        message: one line for a reader; empty where there is nothing to add.
-        covered: calls made of each class, ``past|chunk|window``; see ``coverage.py``.
+        reasons: why the answer is what it is, beside the violation; in the order to tell them.
+        covered: calls made of each class, ``past|chunk|window``; see ``schedule/coverage.py``.
         margin: the room for a mistake between rounding and tolerance, where it was measured.
+        shrunk: whether the case was made as small as it gets.
+        repeatable: whether the case fails by itself when it is tried again.
+        known_before: whether the case is one that failed in an earlier run.
     """
 
     law: str
@@ -115,9 +96,12 @@ class Verdict:
     tokens: tuple[int, ...] | None = None
     decoder_seed: int | None = None
     violation: Violation | None = None
-    message: str = ""
+    reasons: tuple[Reason, ...] = ()
     covered: tuple[tuple[str, int], ...] = ()
     margin: Margin | None = None
+    shrunk: bool = False
+    repeatable: bool = True
+    known_before: bool = False
 
     @property
     def failed(self) -> bool:
@@ -126,12 +110,23 @@ class Verdict:
         return broken and self.schedule is not None
 
     @property
-    def shrunk(self) -> bool:
-        """Whether its case was made as small as it gets."""
-        return self.failed and AS_DRAWN not in self.message
+    def not_offered(self) -> bool:
+        """Whether the decoder simply lacks the members that the law is about."""
+        return self.answer is Answer.UNSUPPORTED and self.has(Code.NOT_OFFERED)
+
+    def has(self, code: Code) -> bool:
+        """Whether this is among its reasons."""
+        return any(reason.code is code for reason in self.reasons)
+
+    @property
+    def message(self) -> str:
+        """The violation and the reasons in one line; empty where there is nothing to add."""
+        said = [] if self.violation is None else [self.violation.message]
+        return "; ".join([*said, *map(sentence, self.reasons)])
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` writes for this law."""
+        violation = self.violation
         return {
             "law": self.law,
             "verdict": self.answer.value,
@@ -144,29 +139,24 @@ class Verdict:
             "decoder_seed": self.decoder_seed,
             "covered": dict(self.covered),
             "margin": None if self.margin is None else asdict(self.margin),
-            "first_wrong_position": self.violation.position if self.violation else None,
+            "first_wrong_position": violation.position if violation else None,
+            "violation": None if violation is None else asdict(violation),
+            "reasons": [_set_values(reason) for reason in self.reasons],
+            "shrunk": self.shrunk,
+            "repeatable": self.repeatable,
+            "known_before": self.known_before,
             "message": self.message,
         }
 
-    def to_wire(self) -> dict[str, Any]:
-        """Everything, in types that survive the trip from a worker process."""
-        return {**asdict(self), "answer": self.answer.value}
 
-    @classmethod
-    def from_wire(cls, data: dict[str, Any]) -> Verdict:
-        """The inverse of `to_wire`."""
-        violation, margin = data["violation"], data["margin"]
-        tokens = data["tokens"]
-        return cls(
-            **{
-                **data,
-                "answer": Answer(data["answer"]),
-                "tokens": None if tokens is None else tuple(tokens),
-                "violation": None if violation is None else Violation(**violation),
-                "covered": tuple((name, count) for name, count in data["covered"]),
-                "margin": None if margin is None else Margin(**margin),
-            }
-        )
+def _set_values(reason: Reason) -> dict[str, Any]:
+    """A reason without the values that its code has no use for."""
+    unset: tuple[Any, ...] = (None, "", False)
+    return {
+        name: value
+        for name, value in asdict(reason).items()
+        if not any(value is one or (one == "" and value == "") for one in unset)
+    }
 
 
 def exit_code(verdicts: list[Verdict]) -> int:
