@@ -9,7 +9,7 @@ from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.judge.judgement import Judged, Judgement, examine
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
-from cachecheck.laws.comparison import closeness
+from cachecheck.laws.comparison import nearness
 from cachecheck.schedule.coverage import Class, classes_of
 from cachecheck.verdict import Finding
 
@@ -99,6 +99,6 @@ class Tally:
         if window is not None:
             self.smallest_window = min(window, self.smallest_window or window)
             self.crossed |= schedule.longest > window
-        if self.closest is None or closeness(finding) > closeness(self.closest[1]):
+        if self.closest is None or nearness(finding) > nearness(self.closest[1]):
             self.closest = (trial, finding)
         self.longest = max(self.longest, schedule.longest)

@@ -75,9 +75,17 @@ def distances(
 
 def gather(findings: Sequence[Finding]) -> Finding:
     """One finding for several: the first violation, the difference that is the largest share."""
-    closest = max(findings, key=closeness)
+    closest = max(findings, key=nearness)
     first = next((one.violation for one in findings if one.violation is not None), None)
     return replace(closest, violation=first)
+
+
+def nearness(finding: Finding) -> tuple[float, float]:
+    """An order of findings: by `closeness`; of equal ones, those in which rows were compared.
+
+    A tolerance of 0 belongs to what was counted, or to no comparison at all.
+    """
+    return closeness(finding), finding.tolerance
 
 
 def closeness(finding: Finding) -> float:

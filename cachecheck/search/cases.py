@@ -33,7 +33,7 @@ class Effort:
 
     Attributes:
         seed: of the cases; decoders get this seed and the ones after it.
-        examples: cases to draw.
+        examples: cases to draw; 0 for none but those known.
         max_length: longest sequence; None for 24, or more where a window asks for it.
         seconds: go on drawing for so long; None: stop after ``examples``.
         limit: how long a call of the decoder may take; None for ever.

@@ -108,7 +108,7 @@ class _Search:
             return unusable(self.tally, Answer.UNSUPPORTED, reason), None
         try:
             self._known()
-            for again in self._rounds():
+            for again in self._rounds() if self.effort.examples else ():
                 self._attempts(again, cases(self.make, self.decoder_seeds, self.law, again))
         except LawBrokenError as broken:
             first = None if self._broken_before() else self.decoder_seeds.start

@@ -45,15 +45,12 @@ def smallest_violation(
     assert tally.broken is not None  # noqa: S101 - asked by the caller
     failing = _Failing(tally, *tally.broken)
     try:
-        whole = _shrunk(failing, make, first_seed)
+        if not _shrunk(failing, make, first_seed):
+            return failing.verdict()
+        repeats = _repeats(failing)
     except KeyboardInterrupt as stop:
         raise InterruptedSearchError(failing.verdict(Code.UNFINISHED)) from stop
-    if not whole:
-        return failing.verdict()
-    before = failing.judged.finding
-    repeats = failing.fails(failing.trial.case)
-    apart = abs(failing.judged.finding.difference - before.difference)
-    if not repeats or apart > before.tolerance:
+    if not repeats:
         return replace(failing.verdict(Code.UNREPEATABLE), repeatable=False)
     return failing.verdict(shrunk=True)
 
@@ -70,6 +67,13 @@ def _shrunk(failing: _Failing, make: Callable[[int], Guarded], first_seed: int |
     except DecoderHangsError:
         return False
     return True
+
+
+def _repeats(failing: _Failing) -> bool:
+    """Whether the smallest case fails once more, and by as much."""
+    before = failing.judged.finding
+    again = failing.fails(failing.trial.case)
+    return again and abs(failing.judged.finding.difference - before.difference) <= before.tolerance
 
 
 class _Failing:
