@@ -16,11 +16,12 @@ ARROWS: dict[str, set[str]] = {
     "": {"errors"},
     "__main__": {"cli"},
     "certify": {"errors", "guard", "laws", "schedule", "tolerance", "verdict"},
-    "cli": {"", "commands", "errors", "experiment", "faults", "replay", "report", "schedule"},
+    "cli": {"", "commands", "errors", "experiment", "faults", "replay", "schedule"},
     "commands": {
         "certify",
         "engines",
         "errors",
+        "faults",
         "files",
         "guard",
         "laws",
