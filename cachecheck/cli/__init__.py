@@ -19,7 +19,8 @@ into calls. A decoder is checked through three functions and a number:
   new_cache() -> cache                     opaque to cachecheck
   extend(tokens, cache) -> (rows, cache)   a chunk of new tokens onto a cache
 
-What else it offers (fork, crop, save, batches ...) is found by presence: see cachecheck laws.
+What else it offers (fork, crop, save, batches ...) is found by presence; cachecheck laws --members
+lists it.
 """
 
 _EPILOG = """\

@@ -47,9 +47,7 @@ def print_fault(console: Console, fault: Fault) -> None:
         "reports": ", ".join(fault.reports) or f"none of it alone; {len(kind.reports)} of its kind",
         "of its kind": ", ".join(like) or "no other",
         "law": f"{fault.law}: {LAWS[fault.law].statement}",
-        "broken as well": f"{', '.join(more)} (where the decoder has what they need)"
-        if more
-        else "",
+        "broken too": f"{', '.join(more)} (where the decoder has what they need)" if more else "",
         "smallest": f"{fault.smallest}   (decoder seed 0, as certified)",
         "see it found": f"cachecheck fuzz reference --fault {fault.id}",
         "this case": f"cachecheck shrink fault:{fault.id} '{fault.smallest}' --law {fault.law}",
