@@ -1,4 +1,4 @@
-"""``cachecheck certify`` and ``cachecheck laws``: what is printed, and the exit codes."""
+"""``cachecheck certify``: what is printed, and the exit codes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from cachecheck.certify import certify
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.members import CAPABILITIES
 from cachecheck.reference import reference
-from cachecheck.report.laws import needs
 from cachecheck.verdict import Answer
 from tests import test_cli
 from tests.decoders_for_tests import Listing, Sums
@@ -241,25 +239,3 @@ def test_what_cannot_be_certified_is_refused_in_one_line(cachecheck: Run, name: 
     assert last.startswith(("cachecheck: ", "cachecheck certify: error: "))
     assert part in last
     assert usage == [] or usage[0].startswith("usage: ")  # argparse says how it is called
-
-
-# `cachecheck laws`.
-
-
-def test_laws_names_every_law_with_what_it_says_and_needs(cachecheck: Run) -> None:
-    ran = cachecheck("laws")
-    assert (ran.code, ran.err) == (0, "")
-    laws, offers = ran.out.split("What a decoder may offer beyond the three functions:\n")
-    paragraphs = {
-        paragraph.splitlines()[0]: " ".join(paragraph.split())
-        for paragraph in laws.strip().split("\n\n")
-    }
-    assert list(paragraphs) == list(LAWS)
-    for law in LAWS.values():
-        said = paragraphs[law.id]
-        for part in (law.statement, law.reason, law.not_claimed, needs(law), *law.implies):
-            assert " ".join(part.split()) in said
-    for one in CAPABILITIES.values():
-        assert f"\n  {one.members}\n" in offers
-        assert " ".join(one.meaning.split()) in " ".join(offers.split())
-    assert max(map(len, ran.out.splitlines())) <= 100

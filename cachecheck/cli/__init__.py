@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from cachecheck import __version__
-from cachecheck.cli import certify, experiment, faults, fuzz, replay, shrink, zoo
+from cachecheck.cli import certify, experiment, faults, fuzz, laws, replay, shrink, zoo
 from cachecheck.errors import CachecheckError
 
 _DESCRIPTION = """\
@@ -19,7 +19,8 @@ into calls. A decoder is checked through three functions and a number:
   new_cache() -> cache                     opaque to cachecheck
   extend(tokens, cache) -> (rows, cache)   a chunk of new tokens onto a cache
 
-What else it offers (fork, crop, save, batches ...) is found by presence: see cachecheck laws.
+What else it offers (fork, crop, save, batches ...) is found by presence; cachecheck laws --members
+lists it.
 """
 
 _EPILOG = """\
@@ -71,6 +72,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cachecheck {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for face in (fuzz, faults, certify, shrink, replay, zoo, experiment):
+    for face in (fuzz, laws, faults, certify, shrink, replay, zoo, experiment):
         face.add(commands)
     return parser

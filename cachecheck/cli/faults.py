@@ -31,19 +31,7 @@ def add(commands: Commands) -> None:
 def _faults(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from cachecheck.faults import FAULTS, fault_named
-    from cachecheck.report.faults import print_faults, print_kinds, print_whole
+    from cachecheck.commands.faults import Request, run
 
-    if parsed.kinds:
-        print_kinds(Console())
-        return 0
-    if parsed.ids:
-        print_whole(Console(), [fault_named(name) for name in parsed.ids])
-        return 0
-    chosen = [
-        fault
-        for fault in FAULTS.values()
-        if parsed.law in (None, fault.law) and parsed.host in (None, fault.host)
-    ]
-    print_faults(Console(), chosen)
-    return 0 if chosen else 2
+    request = Request(ids=tuple(parsed.ids), law=parsed.law, host=parsed.host, kinds=parsed.kinds)
+    return run(request, Console())

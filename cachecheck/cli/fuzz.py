@@ -1,4 +1,4 @@
-"""``cachecheck fuzz`` and ``cachecheck laws``."""
+"""``cachecheck fuzz``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cachecheck.cli.values import (
 
 
 def add(commands: Commands) -> None:
-    """Both commands."""
+    """The command."""
     fuzz = commands.add_parser(
         "fuzz",
         help="check a decoder against every law, on random cases",
@@ -53,13 +53,6 @@ def add(commands: Commands) -> None:
     fuzz.add_argument("--pdb", action="store_true", help="enter the debugger where a law fails")
     fuzz.add_argument("--junitxml", type=Path, metavar="FILE", help="write a JUnit report")
     fuzz.set_defaults(command=_fuzz)
-    laws = commands.add_parser(
-        "laws",
-        help="the laws: what must hold, what each needs, what follows from it",
-        description="Print every law: what must hold, why, what it does not claim, the members of "
-        "a decoder that it needs, and the laws that follow from it.",
-    )
-    laws.set_defaults(command=_laws)
 
 
 def _add_effort(fuzz: argparse.ArgumentParser) -> None:
@@ -148,12 +141,3 @@ def _target(parsed: argparse.Namespace) -> str:
     if parsed.target not in ("reference", f"reference:{fault.host}"):
         raise InputError(f"--fault goes with the target reference; got {parsed.target}")
     return f"fault:{fault.id}"
-
-
-def _laws(_parsed: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from cachecheck.report.laws import print_laws
-
-    print_laws(Console())
-    return 0

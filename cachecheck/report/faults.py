@@ -1,4 +1,4 @@
-"""The catalogue of faults for people."""
+"""The catalogue of faults for people: a line each, or a page on one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from cachecheck.faults import FAULTS, KINDS, Fault
+from cachecheck.laws import LAWS, falls_with
+from cachecheck.reference.caches import CACHE_KINDS
+from cachecheck.report.entries import entry
 from cachecheck.report.terminal import print_plain
 
 
@@ -18,7 +21,7 @@ def symptom(fault: Fault) -> str:
 
 
 def print_faults(console: Console, faults: Sequence[Fault]) -> None:
-    """A row a fault, and how many."""
+    """A row a fault, how many, and how to see more."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("fault", "law", "smallest", "symptom"):
         table.add_column(heading, no_wrap=heading in ("fault", "law"), overflow="fold")
@@ -26,25 +29,32 @@ def print_faults(console: Console, faults: Sequence[Fault]) -> None:
         table.add_row(fault.id, fault.law, fault.smallest, symptom(fault))
     if faults:
         console.print(table, markup=False)
-    print_plain(console, f"{len(faults)} of {len(FAULTS)} faults")
+    print_plain(
+        console, f"{len(faults)} of {len(FAULTS)} faults. All about one: cachecheck faults ID"
+    )
 
 
-def print_whole(console: Console, faults: Sequence[Fault]) -> None:
-    """All that is known of each."""
-    for fault in faults:
-        kind = KINDS[fault.kind]
-        lines = [
-            fault.id,
-            f"  symptom     {symptom(fault)}",
-            f"  mechanism   {fault.mechanism}, of reference:{fault.host}",
-            f"  kind        {kind.id}: {kind.what}",
-            f"  reports     {', '.join(fault.reports) or 'none of it alone'}",
-            f"  law         {fault.law}",
-            f"  smallest    {fault.smallest}   (decoder seed 0, as certified)",
-            f"  see it      cachecheck fuzz reference --fault {fault.id}",
-            "",
-        ]
-        print_plain(console, "\n".join(lines))
+def print_fault(console: Console, fault: Fault) -> None:
+    """A page on one fault."""
+    kind = KINDS[fault.kind]
+    like = [one.id for one in FAULTS.values() if one.kind == kind.id and one is not fault]
+    more = falls_with(LAWS, [fault.law])
+    host = f"reference:{fault.host}"
+    entries = {
+        "symptom": symptom(fault),
+        "mechanism": f"{fault.mechanism}, of {host}: {CACHE_KINDS[fault.host]}",
+        "kind": f"{kind.id}: {kind.what}",
+        "reports": ", ".join(fault.reports) or f"none of it alone; {len(kind.reports)} of its kind",
+        "of its kind": ", ".join(like) or "no other",
+        "law": f"{fault.law}: {LAWS[fault.law].statement}",
+        "broken too": f"{', '.join(more)} (where the decoder has what they need)" if more else "",
+        "smallest": f"{fault.smallest}   (decoder seed 0, as certified)",
+        "see it found": f"cachecheck fuzz reference --fault {fault.id}",
+        "this case": f"cachecheck shrink fault:{fault.id} '{fault.smallest}' --law {fault.law}",
+        "the right one": f"cachecheck fuzz {host} --law {fault.law}",
+    }
+    lines = [line for label, text in entries.items() if text for line in entry(label, text)]
+    print_plain(console, "\n".join([fault.id, *lines, ""]))
 
 
 def print_kinds(console: Console) -> None:

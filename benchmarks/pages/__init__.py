@@ -1,0 +1,1 @@
+"""What the documents hold of code, evidence and runs: tables, listings, outputs, pictures."""
