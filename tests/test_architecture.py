@@ -16,7 +16,7 @@ ARROWS: dict[str, set[str]] = {
     "": {"errors"},
     "__main__": {"cli"},
     "certify": {"errors", "guard", "judge", "laws", "schedule", "tolerance", "verdict"},
-    "cli": {"", "commands", "errors", "experiment", "faults", "replay", "schedule"},
+    "cli": {"", "commands", "errors", "experiment", "faults", "schedule"},
     "commands": {
         *("certify", "engines", "errors", "faults", "files", "guard", "judge", "laws"),
         *("pytest_plugin", "replay", "report", "schedule", "session", "shrink", "target"),
@@ -42,8 +42,8 @@ ARROWS: dict[str, set[str]] = {
     "schedule": {"errors"},
     "search": {"errors", "guard", "judge", "laws", "schedule", "shrink", "target", "verdict"},
     "session": {
-        *("errors", "guard", "judge", "laws", "pytest_plugin", "replay", "report", "schedule"),
-        *("search", "shrink", "target", "verdict"),
+        *("errors", "files", "guard", "judge", "laws", "pytest_plugin", "replay", "report"),
+        *("schedule", "search", "shrink", "target", "verdict"),
     },
     "shrink": {"errors", "schedule"},
     "strategies": {

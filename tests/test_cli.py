@@ -107,7 +107,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, st
 def test_json_holds_the_target_the_seed_and_a_verdict_a_law(written: tuple[Path, str]) -> None:
     report = json.loads((written[0] / "out.json").read_text())
     assert set(report) == {
-        *("target", "seed", "versions", "verdicts", "begin_with", "saved"),
+        *("target", "seed", "versions", "verdicts", "begin_with", "replays"),
     }
     assert set(report["versions"]) == {"cachecheck", "Python", "numpy", "hypothesis", "pytest"}
     assert (report["target"], report["seed"]) == (f"{TESTS}:ForgetsOffset", 0)
@@ -138,8 +138,9 @@ def test_junitxml_has_a_test_case_a_law_and_the_block_in_the_failure(
     assert set(failures) == {f"test_law[{law}]" for law in LAWS}
     text = failures.pop("test_law[schedule]")
     assert text is not None
-    assert text.startswith("VIOLATED  schedule")
-    assert text in written[1]  # the block of the report, line for line
+    assert text.startswith("schedule is VIOLATED at 1+2: decoding in these chunks")
+    block = text[text.index("VIOLATED  schedule") : text.index("\n  run with")]
+    assert f"{block}\n" in written[1]  # the block of the report, line for line
     follow = {"test_law[branch]", "test_law[programs]"}
     assert {name for name, failed in failures.items() if failed is not None} == follow
 
@@ -228,7 +229,7 @@ def test_a_finding_is_not_lost_when_it_cannot_be_stored(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cachecheck.replay.write_whole", full_disk)
+    monkeypatch.setattr("cachecheck.replay.failure.write_whole", full_disk)
     ran = cachecheck("fuzz", f"{TESTS}:ForgetsOffset", "--examples", "10", "--law", "schedule")
     assert ran.code == 1
     assert "could not be stored in evidence/regressions: No space left on device" in ran.out

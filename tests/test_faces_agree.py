@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from cachecheck.schedule import Case, Schedule, partitions
 from cachecheck.schedule.schedule import tokens_of
 from cachecheck.search import search
 from cachecheck.search.cases import Effort
-from cachecheck.session.law_run import LawRun
+from cachecheck.session.decoder_name import DecoderName
+from cachecheck.session.outcome import LawOutcome
 from cachecheck.strategies import cache_machine
 from cachecheck.target import load_target
 from cachecheck.verdict import Answer, Verdict
@@ -62,13 +64,9 @@ def by_search(target: str, law: str, case: Case) -> Verdict:
 
 def by_pytest(verdict: Verdict) -> Answer:
     """What pytest makes of it: a test passes where the law holds, and nowhere else."""
-
-    class Config:
-        def getoption(self, _name: str) -> Any:
-            return False
-
+    test: Any = SimpleNamespace(config=SimpleNamespace(getoption=lambda _name: False))
     try:
-        LawRun(verdict, "", None).raise_for_pytest(Config())  # type: ignore[arg-type]
+        LawOutcome(verdict, DecoderName("drawn", "drawn")).end(test, allow_inconclusive=False)
     except pytest.fail.Exception:
         return verdict.answer if verdict.answer is not Answer.HOLDS else Answer.ERROR
     except pytest.skip.Exception:

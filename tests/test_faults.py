@@ -190,7 +190,7 @@ def test_a_law_that_is_always_broken_is_reported_whoever_runs_it(
     assert verdict.answer is Answer.VIOLATED
     monkeypatch.chdir(tmp_path)
     laws = {**LAWS, "canary": CANARY}
-    for room in ("session.law_run", "commands.fuzz", "report.summary", "replay"):
+    for room in ("session.law_run", "commands.fuzz", "report.summary", "replay.failure"):
         monkeypatch.setattr(f"cachecheck.{room}.LAWS", laws)
     code = main(["fuzz", "reference", "--law", "canary", "--examples", "5"])
     assert code == 1
@@ -207,6 +207,7 @@ def test_a_law_that_is_always_broken_is_reported_whoever_runs_it(
         ),
         (["faults", "copying-mask-missing"], 0, ["huggingface/transformers#31943", "see it"]),
         (["faults", "--kinds"], 0, ["masked-row-nan", "faults      none: no mistake at all"]),
+        (["faults", "--law", "nothing"], 2, ["0 of"]),
     ],
 )
 def test_the_command_lists_and_tells(
@@ -221,6 +222,7 @@ def test_the_command_lists_and_tells(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["faults", "copying-mask-mising"], "did you mean copying-mask-missing"),
         (["fuzz", "reference", "--fault", "x"], "unknown fault 'x'"),
         (["fuzz", "mine.py:make", "--fault", "copying-mask-missing"], "goes with the target"),
     ],

@@ -103,7 +103,8 @@ def _add_outputs(fuzz: argparse.ArgumentParser) -> None:
 def _fuzz(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from cachecheck.commands.fuzz import FuzzOptions, fuzz
+    from cachecheck.commands.fuzz import fuzz
+    from cachecheck.commands.fuzz_options import FuzzOptions
 
     options = FuzzOptions(
         target=_target(parsed),

@@ -19,7 +19,7 @@ def number(value: float | None) -> str:
     return "0" if value == 0 else f"{value:.1e}"
 
 
-def failure_block(verdict: Verdict, target: str, saved: str | None) -> str:
+def failure_block(verdict: Verdict, target: str, replay: str | None) -> str:
     """The block of one VIOLATED or ERROR, as plain text."""
     seed = "" if verdict.decoder_seed is None else f"   seed {verdict.decoder_seed}"
     lines = [f"{verdict.answer.value}  {verdict.law}   {target}{seed}"]
@@ -44,8 +44,8 @@ def failure_block(verdict: Verdict, target: str, saved: str | None) -> str:
         )
         lines += _own_tokens(verdict)
     lines.append(_line("what", verdict.message))
-    if saved is not None:
-        lines.append(_line("replay", f"cachecheck replay {saved}"))
+    if replay is not None:
+        lines.append(_line("replay", f"cachecheck replay {replay}"))
     return "\n".join(lines)
 
 

@@ -68,7 +68,7 @@ class Summary:
         follow: laws that cannot hold before those do.
         rate: share of cases in which a fault must show to be found with a probability of
             `CONFIDENCE`, law by law; None where no law holds or one does not.
-        saved: files of failing cases, by law.
+        replays: what to type after ``cachecheck replay``, by law.
     """
 
     target: str
@@ -86,7 +86,7 @@ class Summary:
     begin_with: tuple[str, ...]
     follow: tuple[Consequence, ...]
     rate: float | None
-    saved: Mapping[str, str]
+    replays: Mapping[str, str]
 
 
 def summarised(
@@ -95,7 +95,7 @@ def summarised(
     *,
     seed: int = 0,
     amount: str = "",
-    saved: Mapping[str, str] | None = None,
+    replays: Mapping[str, str] | None = None,
 ) -> Summary:
     """What to say of these verdicts.
 
@@ -104,7 +104,7 @@ def summarised(
         target: name of the decoder.
         seed: of cases and weights.
         amount: how much was asked for, in words.
-        saved: files of failing cases, by law.
+        replays: what to type after ``cachecheck replay``, by law.
     """
     offered = [verdict for verdict in verdicts if not verdict.not_offered]
     broken = _laws(offered, Answer.VIOLATED)
@@ -124,7 +124,7 @@ def summarised(
         begin_with=tuple(weakest(LAWS, broken)),
         follow=tuple(_consequences(verdicts, broken)),
         rate=_rate(offered),
-        saved=dict(saved or {}),
+        replays=dict(replays or {}),
     )
 
 

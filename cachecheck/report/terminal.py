@@ -28,8 +28,8 @@ def print_report(console: Console, summary: Summary) -> None:
         console.print(law_table(summary.table))
     for verdict in summary.failures:
         console.print()
-        saved = summary.saved.get(verdict.law)
-        print_plain(console, failure_block(verdict, summary.target, saved))
+        replay = summary.replays.get(verdict.law)
+        print_plain(console, failure_block(verdict, summary.target, replay))
     for remark in summary.remarks:
         console.print()
         print_plain(console, remark_line(remark))

@@ -15,6 +15,6 @@ def render(summary: Summary) -> str:
         "versions": dict(summary.versions),
         "verdicts": [verdict.to_json() for verdict in summary.verdicts],
         "begin_with": list(summary.begin_with),
-        "saved": dict(summary.saved),
+        "replays": dict(summary.replays),
     }
     return json.dumps(report, indent=2) + "\n"

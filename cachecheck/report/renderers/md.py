@@ -34,7 +34,7 @@ def _parts(summary: Summary) -> Iterator[str]:
         )
         yield table(head, rows)
     for verdict in summary.failures:
-        block = failure_block(verdict, summary.target, summary.saved.get(verdict.law))
+        block = failure_block(verdict, summary.target, summary.replays.get(verdict.law))
         yield f"```text\n{block}\n```"
     for remark in summary.remarks:
         yield f"- {remark_line(remark)}"
