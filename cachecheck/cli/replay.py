@@ -14,9 +14,9 @@ def add(commands: Commands) -> None:
         "replay",
         help="try a stored failure again",
         description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1), ERROR (2) or "
-        "INCONCLUSIVE (3). Works in any directory: the decoder's file is looked up in the project that the stored "
-        "file lies in, or in the one you are in. Code outside of both is not run unless --target "
-        "names it.",
+        "INCONCLUSIVE (3). Works in any directory: the decoder's file is looked up in the project "
+        "that the stored file lies in, or in the one you are in. Code outside of both is not run "
+        "unless --target names it.",
     )
     replay.add_argument(
         "file",
