@@ -98,6 +98,11 @@ def test_the_last_lines_of_an_output_are_its_last_lines() -> None:
     )
 
 
+def test_a_command_that_cannot_run_is_no_output() -> None:
+    with pytest.raises(RuntimeError, match="unknown fault 'zebra'"):
+        output_of("cachecheck faults zebra")
+
+
 # Pictures.
 
 

@@ -8,35 +8,39 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 100
 
+_RAN = (0, 1, 3)  # all is well, something is violated or failed, inconclusive
 
-def output_of(command: str, *options: str) -> str:
+
+def output_of(command: str) -> str:
     """What a command of a page prints.
 
     Args:
         command: ``cachecheck ...`` or ``pytest ...``; ``| tail -n N`` keeps the last lines.
-        options: further ones, put behind the command's own.
+
+    Raises:
+        RuntimeError: it could not run.
     """
     command, _, lines = command.partition(" | tail -n ")
-    printed = ran(command, *options)
+    shown = [line.rstrip() for line in ran(command).splitlines()]
     if command.startswith("pytest "):
-        return excerpt(printed)
-    shown = [line.rstrip() for line in printed.splitlines()]
+        shown = excerpt(shown)
     return "\n".join(shown[-int(lines) :] if lines else shown) + "\n"
 
 
 @functools.cache  # two pages that show one command show one run of it
-def ran(command: str, *options: str, colour: bool = False) -> str:
+def ran(command: str, *, colour: bool = False) -> str:
     """All that a command prints, with the codes of a terminal's colours if ``colour``.
 
     Raises:
-        RuntimeError: it printed nothing.
+        RuntimeError: it could not run.
     """
-    program, *arguments = [*command.split(), *options]
+    program, *arguments = command.split()
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "COLUMNS": str(COLUMNS)}
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder) / "examples")
@@ -49,14 +53,14 @@ def ran(command: str, *options: str, colour: bool = False) -> str:
             text=True,
             check=False,
         )
-    if not done.stdout.strip():
-        raise RuntimeError(f"{command} printed nothing, and said: {done.stderr.strip()}")
+    if done.returncode not in _RAN:
+        raise RuntimeError(f"{command} could not run: {done.stderr or done.stdout}")
     return done.stdout
 
 
-def excerpt(report: str) -> str:
+def excerpt(report: Sequence[str]) -> list[str]:
     """The lines of a pytest report that say what failed and on which case."""
     wanted = re.compile(
         r">       assert|^E       assert|Failing test case|^E +problem=|\d+ failed, \d+ passed"
     )
-    return "".join(line.strip("= ") + "\n" for line in report.splitlines() if wanted.search(line))
+    return [line.strip("= ") for line in report if wanted.search(line)]

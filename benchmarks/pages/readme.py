@@ -26,11 +26,8 @@ IMAGES = ROOT / "docs" / "images"
 GENERATORS = ROOT / "docs"
 
 MEASURED: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "peers": ("peers_table.py", "peers_table", {}),
     "peers headline": ("peers_table.py", "headline", {}),
     "kills": ("kill_tables.py", "summary", {}),
-    "kills by law": ("kill_tables.py", "laws_table", {}),
-    "controls": ("controls_table.py", "controls_table", {}),
     "findings": (
         "findings.py",
         "findings_table",
