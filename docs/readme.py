@@ -26,14 +26,14 @@ OUTPUT = re.compile(r"(<!-- output: ([^>]+) -->\n```text\n).*?(```)", re.DOTALL)
 def with_measured(text: str) -> str:
     """``text`` with the tables that come from the evidence."""
     measured = {
-        "peers": ("peers_table.py", "peers_table"),
-        "peers headline": ("peers_table.py", "headline"),
-        "kills": ("kill_tables.py", "summary"),
+        "peers": ("peers.py", "peers_table"),
+        "peers headline": ("peers.py", "headline"),
+        "kills": ("kills.py", "summary"),
         "findings": ("findings.py", "readme_table"),
         "zoo": ("findings.py", "zoo_summary"),
     }
     for name, (module, function) in measured.items():
-        made = runpy.run_path(str(ROOT / "docs" / module))[function]()
+        made = runpy.run_path(str(ROOT / "benchmarks" / "pages" / module))[function]()
         begin, end = f"<!-- {name}: generated -->\n", "\n<!-- end -->"
         before, after = text.split(begin)
         text = before + begin + made + end + after.split(end, 1)[1]
