@@ -1,4 +1,4 @@
-"""Certification and long schedules: what they find, and what it costs.
+"""Certification and long schedules: what is found, and at what cost.
 
 python -m benchmarks.certifying certifies 24 tokens of the reference, compares both methods for
 every length to 12 on the reference and on each wrong mask, shrinks failing schedules of 4,096

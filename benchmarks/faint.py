@@ -1,4 +1,4 @@
-"""Weights so small that mistakes look like rounding: is any of them passed over?
+"""Weights so small that mistakes look like rounding: none of these may be passed over.
 
 python -m benchmarks.faint gives every mask and position fault of the plain reference weights of
 standard deviation 0.02, float32, and sequences of up to 1,026 tokens: as it is, and striking only
@@ -9,7 +9,6 @@ offers ``as_float64()`` it is checked once more with that. Writes ``evidence/fai
 
 from __future__ import annotations
 
-import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.controls.numbers import reweighted
+from benchmarks.tables import Row, rounded, write_report
 from cachecheck.faults import FAULTS
 from cachecheck.faults.late import Late
-from cachecheck.files import write_whole
 from cachecheck.judge.margin import measure
 from cachecheck.laws import LAWS
 from cachecheck.reference.stored import StoredDecoder
@@ -36,6 +35,7 @@ SD, LENGTH, LATE = 0.02, 1026, 1000
 SCHEDULES = ("1024+2", "1000+24+1", "1001+8+8+8")
 """Tried first on each of two decoders, so that a history of 1,000 is surely met."""
 MECHANISMS = ("mask", "positions", "bias", "rotate")
+NOT_PASSED_OVER = ("VIOLATED", "ERROR", "INCONCLUSIVE")
 
 
 def faint(_name: str, array: Floats) -> Floats:
@@ -87,24 +87,28 @@ def cases(target: Target) -> tuple[tuple[int, Case], ...]:
     )
 
 
-def measured(name: str) -> dict[str, Any]:
+def measured(name: str) -> tuple[list[Row], Row]:
     """The verdicts on one fault, and its decoder's margin; nothing is shrunk, which takes long."""
     vars(smallest)["shrink"] = lambda case, _fails, **_options: case
-    found: dict[str, Any] = {"id": name, "law": FAULTS[name].law}
+    searches = []
     for form, make in targets(name).items():
         target = as_target(make, name)
         effort = Effort(examples=2, max_length=LENGTH, known=cases(target))
         verdict, _ = search(LAWS[FAULTS[name].law], target, effort)
-        found[form] = {
+        row = {
+            "fault": name,
+            "form": form,
+            "law": verdict.law,
             "verdict": verdict.answer.value,
             "examples": verdict.examples,
             "schedule": verdict.schedule,
-            "difference": verdict.largest_difference,
+            "difference": rounded(verdict.largest_difference),
             "message": verdict.message,
         }
+        searches.append(row)
     margin = measure(as_target(targets(name)["always"], name).make(0), LENGTH)
-    found["margin"] = vars(margin)
-    return found
+    numbers = {key: rounded(getattr(margin, key)) for key in ("noise", "tolerance", "signal")}
+    return searches, {"fault": name, **numbers, "probe": margin.probe, "length": margin.length}
 
 
 def main() -> int:
@@ -115,18 +119,19 @@ def main() -> int:
         if fault.host == "copying" and fault.mechanism in MECHANISMS and not fault.when
         if fault.law == "schedule"
     ]
-    results = []
+    searches: list[Row] = []
+    margins = []
     with ProcessPoolExecutor(2) as pool:
-        for number, one in enumerate(pool.map(measured, names), start=1):
-            results.append(one)
-            answers = [one[form]["verdict"] for form in targets(one["id"])]
-            print(f"{number}/{len(names)} {one['id']:<36} {' | '.join(answers)}", file=sys.stderr)
-    write_whole(OUT, json.dumps(results, indent=1) + "\n")
+        for number, (found, margin) in enumerate(pool.map(measured, names), start=1):
+            searches += found
+            margins.append(margin)
+            answers = " | ".join(row["verdict"] for row in found)
+            print(f"{number}/{len(names)} {margin['fault']:<36} {answers}", file=sys.stderr)
+    write_report(OUT, {"searches": searches, "margins": margins})
     passed = [
-        f"{one['id']}, {form}"
-        for one in results
-        for form in targets(one["id"])
-        if one[form]["verdict"] not in ("VIOLATED", "ERROR", "INCONCLUSIVE")
+        f"{row['fault']}, {row['form']}"
+        for row in searches
+        if row["verdict"] not in NOT_PASSED_OVER
     ]
     print("\n".join(["passed over:", *passed]) if passed else "none was passed over")
     return 1 if passed else 0

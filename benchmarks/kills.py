@@ -1,25 +1,23 @@
-"""What the kill matrix measures of one fault: hit, caught, shrunk, certified."""
+"""One fault of the kill matrix: where it shows, whether it is caught, shrunk to what.
+
+All limits are counts and none is of time, so that the same code measures the same anywhere.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import signal
-import statistics
-import time
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from cachecheck.certify import smallest_failing
+from benchmarks.minima import CERTIFY_CALLS, Budget, certified, comparison
 from cachecheck.errors import CachecheckError
-from cachecheck.faults import Fault
+from cachecheck.faults import FAULTS, Fault
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS, Law
 from cachecheck.reference.config import Precision
-from cachecheck.schedule import Case, Schedule
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule import Case
 from cachecheck.search import search
 from cachecheck.search.cases import Effort, from_numbers
 from cachecheck.target import Target, as_target
@@ -27,6 +25,9 @@ from cachecheck.verdict import Answer, Finding, Violation
 
 HIT_CASES = 20
 """Cases on which a fault and its right decoder are compared answer by answer."""
+
+BREADTH = 8
+"""Cases of every law in the search with all laws."""
 
 
 def _always_broken(_decoder: Guarded, _case: Case) -> Finding:
@@ -48,7 +49,7 @@ class Recorded:
     """A decoder whose every answer is noted, as far as it is made of arrays."""
 
     def __init__(self, decoder: Any) -> None:
-        self.__dict__.update(decoder=decoder, answers=[])
+        vars(self).update(decoder=decoder, answers=[])
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self.decoder, name)
@@ -79,7 +80,7 @@ def _shown(answer: Any) -> Any:
 
 
 def hits(fault: Fault, law: Law, dtype: Precision) -> int:
-    """On how many of `HIT_CASES` drawn cases the fault changes any answer that the law asks for."""
+    """Count the drawn cases, of `HIT_CASES`, in which the fault changes an answer to the law."""
     target = as_target(partial(fault.make, dtype=dtype), fault.id)
     seeds = range(target.seeds)
     draw = from_numbers(target.make, seeds, law, Effort())
@@ -101,109 +102,53 @@ def _answers(decoder: Any, law: Law, case: Case) -> list[Any]:
     return list(recorded.answers)
 
 
-@contextlib.contextmanager
-def within(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError when the block takes longer. In a main thread alone."""
-
-    def ring(_number: int, _frame: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def certified(
-    fault: Fault, seed: int, shrunk: str, tokens: tuple[int, ...], patience: int
-) -> str | None:
-    """The smallest failing schedule by enumeration; None where that takes too long.
-
-    Over tokens that differ, and where those do not show so small a failure, over the shrunk ones.
-    """
-    decoder, law = as_target(fault.make, fault.id).make(seed), LAWS[fault.law]
-    try:
-        with within(patience):
-            found = smallest_failing(decoder, law, shrunk)
-            if found is None or _size(shrunk) < _size(found):
-                found = smallest_failing(decoder, law, shrunk, ids=tokens)
-            return found
-    except (TimeoutError, CachecheckError):
-        return None
-
-
-def compared(shrunk: str, minimum: str | None) -> str | None:
-    """Whether the shrunk schedule is the certified one."""
-    if minimum is None:
-        return None
-    if shrunk == minimum:
-        return "equal"
-    return "smaller" if _size(shrunk) < _size(minimum) else "larger"
-
-
-def _size(text: str) -> tuple[int, int, list[tuple[int, ...]]]:
-    steps = Schedule.parse(text).steps
-    return Schedule.parse(text).length, len(steps), [key_of(step) for step in steps]
-
-
-def runs(fault: Fault, dtype: Precision, seeds: int, patience: int) -> list[dict[str, Any]]:
-    """Searches with the fault's own law, one a seed, and what each ended with."""
+def runs(fault: Fault, dtype: Precision, seeds: int) -> list[dict[str, Any]]:
+    """Search with the fault's own law, once for each seed, and certify what is found."""
     target = as_target(partial(fault.make, dtype=dtype), fault.id)
     found = []
     minima: dict[tuple[int, str], str | None] = {}
-    spent = 0.0  # seconds, on certification
+    budget = Budget(CERTIFY_CALLS)
     for number in range(seeds):
         verdict, _ = search(LAWS[fault.law], target, Effort(seed=1000 * number))
         run: dict[str, Any] = {
             "seed": 1000 * number,
             "verdict": verdict.answer.value,
             "examples": verdict.examples,
-            "seconds": round(verdict.seconds, 3),
             "schedule": verdict.schedule,
             "decoder_seed": verdict.decoder_seed,
         }
         if verdict.answer is Answer.VIOLATED and verdict.decoder_seed is not None:
             shrunk = verdict.schedule or ""
             key = (verdict.decoder_seed, shrunk)
-            if key not in minima and spent < patience:
-                started = time.perf_counter()
-                minima[key] = certified(fault, *key, verdict.tokens or (), patience)
-                spent += time.perf_counter() - started
+            if key not in minima and budget.left:
+                minima[key] = certified(fault, *key, verdict.tokens or (), budget)
             minimum = minima.get(key)
-            run |= {"certified": minimum, "agrees": compared(shrunk, minimum)}
+            run |= {"certified": minimum, "agrees": comparison(shrunk, minimum)}
         found.append(run)
     return found
 
 
-def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Counts, medians and worst cases of some runs."""
-    caught = [run for run in found if run["verdict"] == "VIOLATED"]
-    agrees = [run["agrees"] for run in caught if run.get("agrees")]
-    examples = [run["examples"] for run in caught]
-    seconds = [run["seconds"] for run in caught]
-    return {
-        "seeds": len(found),
-        "caught": len(caught),
-        "examples_median": statistics.median(examples) if examples else None,
-        "examples_worst": max(examples, default=None),
-        "seconds_median": statistics.median(seconds) if seconds else None,
-        "seconds_worst": max(seconds, default=None),
-        "schedules": sorted({str(run["schedule"]) for run in caught}, key=len),
-        "certified": len(agrees),
-        **{answer: agrees.count(answer) for answer in ("equal", "smaller", "larger")},
-    }
-
-
 def verdict_of(law: Law, target: Target, examples: int) -> dict[str, Any]:
-    """One cell of the broad matrix: any law on any fault, one search."""
-    started = time.perf_counter()
+    """Search once with any law on any fault: one cell of the broad matrix."""
     verdict, _ = search(law, target, Effort(examples=examples))
     return {
         "verdict": verdict.answer.value,
         "examples": verdict.examples,
-        "seconds": round(time.perf_counter() - started, 3),
         "schedule": verdict.schedule,
     }
+
+
+def measure(name: str, seeds: int) -> dict[str, Any]:
+    """Measure everything about one fault, in each precision."""
+    fault = FAULTS[name]
+    result: dict[str, Any] = {"id": fault.id, "host": fault.host, "law": fault.law, "dtypes": {}}
+    for dtype in get_args(Precision):
+        target = as_target(partial(fault.make, dtype=dtype), fault.id)
+        result["dtypes"][dtype] = {
+            "hit": hits(fault, LAWS[fault.law], dtype),
+            "of": HIT_CASES,
+            "canary": verdict_of(CANARY, target, 1)["verdict"],
+            "laws": {law: verdict_of(LAWS[law], target, BREADTH) for law in LAWS},
+            "runs": runs(fault, dtype, seeds),
+        }
+    return result

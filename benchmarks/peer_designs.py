@@ -1,4 +1,4 @@
-"""How other projects test their caches, as designs: which calls, what is compared, how closely.
+"""Designs of other projects' tests of caches: which calls, what is compared, how closely.
 
 A design here is the order of calls, the comparison and the tolerance; the code is ours, and none of
 theirs. Every attempt has tokens of its own, and every second one a decoder of its own: flattering
@@ -103,7 +103,7 @@ def means(decoder: Guarded, rng: Random) -> bool:
 
 
 def differ(decoder: Guarded, rows: Rows, expected: Rows) -> bool:
-    """Whether some entry is further off than rounding, by the decoder's own bounds."""
+    """Say whether some entry is further off than rounding, by the decoder's own bounds."""
     distance = np.abs(rows.astype(np.float64) - expected.astype(np.float64))
     return bool(np.any(distance > decoder.bounds(expected)))
 

@@ -1,4 +1,4 @@
-"""What other projects' test designs see of the same faults, and what ours does, for equal calls.
+"""Other projects' test designs and ours, on the same faults with equally many decoder calls.
 
 python -m benchmarks.peers runs every design of `benchmarks.peer_designs`, and the search over all
 laws that a decoder unlocks, on every fault and, once each, on the right decoders, and writes
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -26,9 +25,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from benchmarks.peer_designs import PEERS, Design
+from benchmarks.tables import Row, write_report
 from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.faults import FAULTS, fault_named
-from cachecheck.files import write_whole
 from cachecheck.guard import Guarded
 from cachecheck.judge import Tally, Trial
 from cachecheck.laws import LAWS
@@ -45,7 +44,7 @@ APPEND_ONLY = {law.id for law in LAWS.values() if not law.operations} - {"paddin
 """Laws that ask for nothing but calls with new tokens."""
 
 Run = Callable[[Target, Random, int], tuple[bool, int]]
-"""Of a design until it fails or the calls are spent: whether it failed, and the calls made."""
+"""A design, run until it fails or the calls are spent: whether it failed, and the calls made."""
 
 _DECODERS = 2**31  # seeds of decoders
 _CHOICE = 256  # of which one case of ours picks one, so that it finds one that has what a law needs
@@ -53,7 +52,7 @@ _LOOKED_AT = 16  # decoders, before a law counts as not unlocked
 
 
 def repeated(design: Design, target: Target, rng: Random, calls: int) -> tuple[bool, int]:
-    """Whether an attempt fails before the calls are spent, and the calls made.
+    """Attempt until one fails or the calls are spent: whether one failed, and the calls made.
 
     Each decoder is tried twice, so that what the first attempt leaves behind may show.
     """
@@ -70,7 +69,7 @@ def repeated(design: Design, target: Target, rng: Random, calls: int) -> tuple[b
 
 
 def _fails(design: Design, decoder: Guarded, rng: Random) -> bool:
-    """One attempt; the caches are released where the decoder keeps accounts."""
+    """Make one attempt; the caches are released where the decoder keeps accounts."""
     try:
         if design.attempt(decoder, rng):
             return True
@@ -83,7 +82,7 @@ def _fails(design: Design, decoder: Guarded, rng: Random) -> bool:
 
 
 def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
-    """The same for the laws, one case of each in turn."""
+    """Do the same with the laws, one case of each in turn."""
     first = rng.randrange(_DECODERS)
     seeds = range(first, first + _CHOICE)
     decoders = [target.make(seed) for seed in seeds[:_LOOKED_AT]]
@@ -117,7 +116,7 @@ def _drawn(strategy: SearchStrategy[Trial]) -> Trial:
 
 
 def _calls(decoder: Guarded) -> int:
-    """What was asked of it, and of its twin in float64 if there is one."""
+    """Count what was asked of it, and of its twin in float64 if there is one."""
     exact = vars(decoder).get("float64")  # only where it was looked at
     return decoder.calls + (exact.calls if exact is not None else 0)
 
@@ -129,13 +128,13 @@ def _shown_nowhere(tally: Tally) -> bool:
 
 
 def measure(job: tuple[str, int], calls: int) -> dict[str, Any]:
-    """Every design on one fault, for one seed; and where it is due, on its right decoder."""
+    """Run every design on one fault, for one seed; and where it is due, on its right decoder."""
     name, seed = job
     fault = fault_named(name)
     found: dict[str, Any] = {"fault": name, "seed": seed}
     runs: dict[str, Run] = {OURS: searched, **{one.id: partial(repeated, one) for one in PEERS}}
     due = seed == 0 and fault is next(one for one in FAULTS.values() if one.right is fault.right)
-    makes = {"seen": fault.make, **({"alarms": fault.right} if due else {})}
+    makes = {"caught_by": fault.make, **({"alarms": fault.right} if due else {})}
     for key, make in makes.items():
         target = as_target(make, name)
         found[key] = [
@@ -147,7 +146,7 @@ def measure(job: tuple[str, int], calls: int) -> dict[str, Any]:
 
 
 def summary(results: Sequence[dict[str, Any]], calls: int, seeds: int) -> dict[str, Any]:
-    """The file; `docs/peers_table.py` adds up what each design saw."""
+    """The file's content; `benchmarks.pages.peers` adds up what each design saw."""
     what = {**{one.id: one.what for one in PEERS}, OURS: WHAT_OURS}
     return {
         "calls": calls,
@@ -161,17 +160,14 @@ def summary(results: Sequence[dict[str, Any]], calls: int, seeds: int) -> dict[s
     }
 
 
-def _fault(runs: Sequence[dict[str, Any]], name: str, designs: Sequence[str]) -> dict[str, Any]:
-    """The share of runs in which each design saw it; who accused its right decoder, if run."""
+def _fault(runs: Sequence[dict[str, Any]], name: str, designs: Sequence[str]) -> Row:
+    """For each design the seeds on which it saw the fault; who accused the right decoder."""
     law = FAULTS[name].law
     return {
         "id": name,
         "law": law,
         "append_only": law in APPEND_ONLY,
-        "seen": {
-            design: round(sum(design in run["seen"] for run in runs) / len(runs), 3)
-            for design in designs
-        },
+        **{design: sum(design in run["caught_by"] for run in runs) for design in designs},
         "alarms": next((run["alarms"] for run in runs if "alarms" in run), None),
     }
 
@@ -191,8 +187,7 @@ def main() -> None:
         for result in pool.map(partial(measure, calls=asked.calls), jobs):
             results.append(result)
             print(f"{len(results)} of {len(jobs)}: {result}", file=sys.stderr)
-    found = json.dumps(summary(results, asked.calls, asked.seeds), indent=2)
-    write_whole(asked.out, found + "\n")
+    write_report(asked.out, summary(results, asked.calls, asked.seeds))
     print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 

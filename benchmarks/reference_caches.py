@@ -8,14 +8,12 @@ measured anew.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from cachecheck.files import write_whole
+from benchmarks.tables import Row, read_report, rounded, write_report
 from cachecheck.laws import LAWS
 from cachecheck.reference.caches import CACHES
 from cachecheck.search import search
@@ -26,8 +24,8 @@ PROGRAMS, CASES, SEED = 10_000, 300, 20261130
 OUT = Path(__file__).parent.parent / "evidence" / "reference_caches.json"
 
 
-def measure(job: tuple[str, str]) -> dict[str, Any]:
-    """One law on one kind of cache."""
+def measure(job: tuple[str, str]) -> Row:
+    """Search with one law on one kind of cache."""
     cache, law = job
     target = load_target(f"reference:{cache}")
     examples = PROGRAMS if law == "programs" else CASES
@@ -37,8 +35,8 @@ def measure(job: tuple[str, str]) -> dict[str, Any]:
         "law": law,
         "verdict": verdict.answer.value,
         "examples": verdict.examples,
-        "largest_difference": verdict.largest_difference,
-        "tolerance": verdict.tolerance,
+        "largest_difference": rounded(verdict.largest_difference),
+        "tolerance": rounded(verdict.tolerance),
         "calls": sum(count for _, count in verdict.covered),
         "schedule": verdict.schedule,
         "message": verdict.message,
@@ -51,19 +49,19 @@ def main() -> int:
     laws = sorted(LAWS, key=lambda law: law != "programs")
     chosen = sys.argv[1:] or list(CACHES)
     jobs = [(cache, law) for law in laws for cache in chosen]
-    results: list[dict[str, Any]] = []
+    results: list[Row] = []
     if sys.argv[1:]:
-        before = json.loads(OUT.read_text(encoding="utf-8"))["results"]
+        before = read_report(OUT)["results"]
         results = [one for one in before if one["cache"] not in chosen]
-    kept = len(results)
+    measured_before = len(results)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for result in pool.map(measure, jobs):
             results.append(result)
             said = "{cache} {law} {verdict} {examples}".format(**result)
-            print(f"{len(results) - kept} of {len(jobs)}: {said}", file=sys.stderr)
+            print(f"{len(results) - measured_before} of {len(jobs)}: {said}", file=sys.stderr)
     order = {name: at for at, name in enumerate([*CACHES, *LAWS])}
     results.sort(key=lambda one: (order[one["cache"]], order[one["law"]]))
-    write_whole(OUT, json.dumps({"seed": SEED, "results": results}, indent=2) + "\n")
+    write_report(OUT, {"seed": SEED, "results": results})
     wrong = [one for one in results if one["verdict"] not in ("HOLDS", "UNSUPPORTED")]
     print(f"{len(wrong)} of {len(results)} accused or in doubt", file=sys.stderr)
     return 1 if wrong else 0

@@ -1,4 +1,4 @@
-"""Which schedule each wrong mask shrinks to, over many seeds: python -m benchmarks.shrinking.
+"""Schedules that the wrong masks shrink to, over many seeds: python -m benchmarks.shrinking.
 
 Writes ``evidence/shrinking.json``: for each wrong mask and kind of position, how often each
 smallest schedule came out, and how many cases it took to find the fault.
@@ -25,7 +25,7 @@ OUT = Path(__file__).parent.parent / "evidence" / "shrinking.json"
 
 
 def measure(name: str, config: Config) -> dict[str, Any]:
-    """One wrong mask on one configuration, over all seeds."""
+    """Search for one wrong mask on one configuration, over all seeds."""
     rule = WRONG_MASKS[name].rule
     target = as_target(lambda seed: ReferenceDecoder(config, seed=seed, mask_rule=rule), name)
     verdicts = [search(LAWS["schedule"], target, Effort(seed=seed))[0] for seed in range(SEEDS)]

@@ -1,4 +1,4 @@
-"""How long the help takes, side by side with Python alone: python -m benchmarks.startup.
+"""Seconds until the help is there, beside Python alone: python -m benchmarks.startup.
 
 Writes ``evidence/startup.json``: best and median of 20 runs each, in turn. Times are of one machine
 and its load; the claim is that the help stays under 0.3 s and imports nothing heavy.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.controls import CONTROLS, Control
+from benchmarks.pages.look_alikes import controls_table
 from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.judge import examine
@@ -22,7 +23,6 @@ from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
-from tests.test_readme import load
 
 SEED = 8  # two layers, two heads, ALiBi, no window: nothing hides a difference
 
@@ -157,6 +157,6 @@ def test_ids_are_unique_and_so_are_the_sentences() -> None:
 
 
 def test_the_table_has_a_row_for_each() -> None:
-    lines = load("docs/controls_table.py").controls_table().splitlines()
+    lines = controls_table().splitlines()
     assert len(lines) == len(CONTROLS) + 2
     assert all(line.count(" | ") == 2 for line in lines)

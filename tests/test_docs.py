@@ -159,9 +159,6 @@ def sentences() -> list[str]:
     return found
 
 
-AWAITED = {"--variants", "--cachecheck-allow-inconclusive"}
-"""Options that other parts of the same change bring: take each out once it is there."""
-
 FOREIGN = {"--global", "--strict", "--hypothesis-profile"}
 """Of git, mkdocs and Hypothesis."""
 
@@ -189,7 +186,7 @@ def test_every_option_that_is_spoken_of_is_there() -> None:
         if page != "docs/log.md"  # what was true on its day
         for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
     }
-    assert spoken - FOREIGN - options() == AWAITED
+    assert spoken - FOREIGN - options() == set()
 
 
 # Links.

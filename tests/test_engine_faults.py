@@ -6,7 +6,6 @@ Those that run the library: python -m pytest -m extras tests/test_engine_faults.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections import Counter
 from contextlib import suppress
@@ -18,6 +17,7 @@ import pytest
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.fault import ARCHITECTURES, EngineFault, patched
 from benchmarks.engine_faults.table import summary, table
+from benchmarks.tables import read_report
 from cachecheck.engines.known_failures import load_ledger
 from cachecheck.faults.kinds import KINDS
 from cachecheck.laws import LAWS
@@ -29,7 +29,7 @@ WAYS = ("dynamic", "eager", "float64", "recording", "static", "fp8", "quanto")
 
 @pytest.fixture
 def evidence() -> Any:
-    return json.loads((EVIDENCE / "engine-faults.json").read_text(encoding="utf-8"))
+    return read_report(EVIDENCE / "engine-faults.json")
 
 
 @pytest.fixture
@@ -55,11 +55,14 @@ def test_faults_are_of_known_kinds_and_say_what_is_wrong() -> None:
 
 
 def test_the_evidence_is_of_the_catalogue(evidence: Any) -> None:
-    kept = ("id", "what", "kind", "place", "ways")
-    now = [{key: getattr(fault, key) for key in kept} for fault in FAULTS.values()]
-    assert evidence["faults"] == json.loads(json.dumps(now)), (
-        "run python -m benchmarks.engine_faults"
-    )
+    now = [
+        {
+            **{key: getattr(fault, key) for key in ("id", "what", "kind", "place")},
+            "variants": list(fault.ways),
+        }
+        for fault in FAULTS.values()
+    ]
+    assert evidence["faults"] == now, "run python -m benchmarks.engine_faults"
     pairs = [(cell["fault"], cell["architecture"]) for cell in evidence["cells"]]
     assert pairs == [(one.id, name) for one in FAULTS.values() for name in one.architectures]
     assert evidence["versions"]["transformers"]
@@ -77,12 +80,12 @@ def test_without_a_fault_nothing_fails_but_what_the_ledger_explains(evidence: An
 
 def test_outcomes_follow_from_what_was_measured(evidence: Any) -> None:
     failed = {
-        (one["architecture"], cell["way"], cell["law"])
+        (one["architecture"], cell["variant"], cell["law"])
         for one in evidence["controls"]
         for cell in one["failed"]
     }
     for cell in evidence["cells"]:
-        share, found = cell["share"], cell.get("many") or cell
+        share, found = cell["share"], cell["many"] or cell
         beyond = share is None or share > 1
         assert cell["cases"] > 0
         match cell["outcome"]:
@@ -95,12 +98,12 @@ def test_outcomes_follow_from_what_was_measured(evidence: Any) -> None:
                 assert beyond
             case outcome:
                 assert outcome == "caught"
-        if "law" in found:
+        if found["law"]:
             assert found["law"] in LAWS
             assert found["answer"] in ("VIOLATED", "ERROR")
             assert found["schedule"]
-            assert (cell["architecture"], found["way"], found["law"]) not in failed
-            assert found["case"] <= (evidence["many"] if "many" in cell else evidence["examples"])
+            assert (cell["architecture"], found["variant"], found["law"]) not in failed
+            assert found["case"] <= (evidence["many"] if cell["many"] else evidence["examples"])
 
 
 def test_the_survey_catches_nearly_all_and_what_it_misses_is_explained(evidence: Any) -> None:
@@ -115,7 +118,7 @@ def test_the_survey_catches_nearly_all_and_what_it_misses_is_explained(evidence:
 
 def test_errors_are_the_librarys_and_not_of_the_faults(evidence: Any) -> None:
     ours = {path.name for path in FOLDER.glob("*.py")}
-    reasons = [cell.get("reason", "") for cell in evidence["cells"]]
+    reasons = [cell["reason"] or "" for cell in evidence["cells"]]
     assert not [reason for reason in reasons if any(f"({name}:" in reason for name in ours)]
 
 

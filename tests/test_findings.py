@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pages import findings as pages
+from benchmarks.pages.measured import EVIDENCE
 from cachecheck.engines.known_failures import load_ledger
 from cachecheck.zoo.cells import NOT_BUILT
-from tests.test_readme import load
 
-pages = load("docs/findings.py")
 SLUGS = sorted(path.parent.name for path in pages.FOLDER.glob("*/finding.md"))
 MATRIX = pages.zoo()
 JUDGEMENTS = {"Engine bug": "bug", "Documented limit": "documented limit"}
@@ -104,7 +104,7 @@ def test_at_least_four_bugs_of_current_releases_are_shown() -> None:
 def test_the_pages_of_the_zoo_are_made_from_its_file() -> None:
     from cachecheck.report.zoo import markdown
 
-    page = Path(pages.EVIDENCE / "zoo" / "transformers.md").read_text(encoding="utf-8")
+    page = Path(EVIDENCE / "zoo" / "transformers.md").read_text(encoding="utf-8")
     assert page == markdown(MATRIX, load_ledger("transformers").entries, "../findings"), (
         "run cachecheck zoo transformers --again --out evidence/zoo"
     )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from benchmarks import peers
+from benchmarks.pages import peers as pages
 from benchmarks.peer_designs import PEERS, Design, clipped
 from cachecheck.faults import FAULTS
 from cachecheck.target import Target, as_target
-from tests.test_readme import load
 
 CALLS = 60
 BY_ID = {design.id: design for design in PEERS}
@@ -82,19 +80,33 @@ def test_a_schedule_is_clipped_to_the_room_there_is() -> None:
 def test_a_run_of_two_faults_gives_a_table() -> None:
     names = ["copying-mask-top-left", "copying-crop-ignored"]
     found = peers.summary([peers.measure((name, 0), 30) for name in names], 30, 1)
-    made = load("docs/peers_table.py")
-    lines = made.peers_table(found).splitlines()
+    lines = pages.peers_table(found).splitlines()
     assert len(lines) == 2 + len(PEERS) + 2
     assert lines[-1].startswith("| `cachecheck` |")
-    assert "2 faults" in made.headline(found)
-    assert made.always(found, made.best_peer(found)) == 1
-    assert set(made.missed_by_ours(found)) <= set(names)
+    assert "2 faults" in pages.headline(found)
+    assert pages.always(found, pages.best_peer(found)) == 1
+    assert set(pages.missed_by_ours(found)) <= set(names)
+
+
+def test_a_count_and_a_mean_share_stand_under_headings_of_their_own() -> None:
+    designs = {"theirs": "one call", "ours": "all laws"}
+    faults = [
+        {"id": name, "append_only": name != "c", "theirs": 0, "ours": seeds, "alarms": None}
+        for name, seeds in (("a", 2), ("b", 1), ("c", 1))
+    ]
+    found = {"calls": 9, "seeds": 2, "ours": "ours", "designs": designs, "faults": faults}
+    head, _, *_, ours = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in pages.peers_table(found).splitlines()
+    ]
+    assert head[2:4] == ["faults seen on every seed", "mean share of seeds"]
+    assert ours[2:6] == ["1 of 3", "67%", "1 of 2", "75%"]
+    assert pages.missed_by_ours(found) == {"b": 1, "c": 1}
 
 
 def test_the_committed_measurement_has_every_fault_and_its_table_renders() -> None:
-    made = load("docs/peers_table.py")
-    measured = json.loads(Path(made.FILE).read_text(encoding="utf-8"))
+    measured = pages.load()
     assert {one["id"] for one in measured["faults"]} == set(FAULTS), "run benchmarks.peers"
     assert measured["seeds"] >= 2
-    assert len(made.peers_table().splitlines()) == 3 + len(measured["designs"])
-    assert made.best_peer(measured) in made.headline()
+    assert len(pages.peers_table().splitlines()) == 3 + len(measured["designs"])
+    assert pages.best_peer(measured) in pages.headline()

@@ -6,7 +6,6 @@ Run alone: python -m pytest tests/test_plainly.py
 from __future__ import annotations
 
 import ast
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.plainly.answers import problems, shows
+from benchmarks.tables import read_report
 from cachecheck.engines.known_failures import load_ledger
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import read_matrix
 
 ROOT = Path(__file__).parent.parent
-ROWS = json.loads((ROOT / "evidence" / "plainly.json").read_text(encoding="utf-8"))["rows"]
+ROWS = read_report(ROOT / "evidence" / "plainly.json")["rows"]
 MATRIX = read_matrix(ROOT / "evidence" / "zoo" / "transformers.json").marked(
     load_ledger("transformers")
 )
@@ -32,7 +32,7 @@ def test_the_evidence_has_no_answer_other_than_it_should_be() -> None:
 def test_an_accusation_that_is_not_borne_out_is_a_problem_and_so_is_what_holds_and_differs() -> (
     None
 ):
-    accused = {"architecture": "a", "way": "dynamic", "check": "chunks 1 1", "tolerance": 1e-4}
+    accused = {"architecture": "a", "variant": "dynamic", "check": "chunks 1 1", "tolerance": 1e-4}
     good, bad = {"difference": 0.1}, {"difference": 1e-6}
     lines = [
         problems([{**accused, "accused": who, **what}])
@@ -45,7 +45,7 @@ def test_an_accusation_that_is_not_borne_out_is_a_problem_and_so_is_what_holds_a
 
 def test_every_cell_that_accuses_has_a_check_that_shows_it() -> None:
     shown = {
-        (row["architecture"], row["way"], law)
+        (row["architecture"], row["variant"], law)
         for row in ROWS
         if row["accused"] and shows(row)
         for law in row["laws"]
@@ -59,7 +59,7 @@ def test_the_checks_lead_to_the_findings_that_the_ledger_names() -> None:
     known = {place(cell): cell.known for cell in MATRIX.cells}
     for row in ROWS:
         if row["accused"]:
-            ids = {known[row["architecture"], row["way"], law] for law in row["laws"]}
+            ids = {known[row["architecture"], row["variant"], law] for law in row["laws"]}
             assert row["finding"] in ids
 
 
@@ -95,7 +95,7 @@ def test_the_command_tries_accused_and_held_alike(tmp_path: Path) -> None:
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    found = read_report(out)["rows"]
     assert {row["architecture"] for row in found if row["accused"]} == {"bamba"}
     assert {row["architecture"] for row in found if not row["accused"]} == {"bamba", "gpt2"}
     assert all(shows(row) == row["accused"] for row in found)

@@ -12,7 +12,6 @@ a control fails in a way that the ledger of known failures does not explain.
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import sys
 import time
@@ -27,9 +26,14 @@ from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import COMPARED
 from benchmarks.engine_faults.fault import ARCHITECTURES
 from benchmarks.engine_faults.measuring import EXAMPLES, MANY, SEED, control, hushed, measure
-from cachecheck.files import write_whole
+from benchmarks.tables import Row, read_report, rounded, write_report
 
 OUT = Path(__file__).parent.parent.parent / "evidence" / "engine-faults.json"
+COLUMNS = (
+    *("fault", "architecture", "outcome", "cases", "changed", "share"),
+    *("variant", "law", "answer", "schedule", "case", "reason", "many"),
+)
+"""Of a cell; ``reason`` is what was raised, ``many`` what 200 cases found where few did not."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cells = _measured(pool, asked.only or list(FAULTS), controls)
     seconds = round(time.monotonic() - begun)
     if asked.only:
-        old = json.loads(OUT.read_text(encoding="utf-8"))
+        old = read_report(OUT)
         seconds, cells = old["seconds"], _merged([*old["cells"], *cells])
-    report = {**_head(seconds), "controls": controls, "cells": cells}
-    write_whole(OUT, _written(report))
+    rows = [_row(cell) for cell in cells]
+    write_report(OUT, {**_head(seconds), "controls": controls, "cells": rows})
     print(dict(Counter(cell["outcome"] for cell in cells)))
     unknown = [one for each in controls for one in each["failed"] if not one["known"]]
     print("\n".join(map(str, unknown)) or "no control fails but where the ledger says why")
@@ -59,7 +63,7 @@ def _measured(
 ) -> list[dict[str, Any]]:
     """Every fault in each of its architectures, in the catalogue's order; a line for each."""
     accused = {
-        one["architecture"]: frozenset((cell["way"], cell["law"]) for cell in one["failed"])
+        one["architecture"]: frozenset((cell["variant"], cell["law"]) for cell in one["failed"])
         for one in controls
     }
     pairs = [(name, one) for name in names for one in FAULTS[name].architectures]
@@ -67,7 +71,9 @@ def _measured(
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for number, job in enumerate(as_completed(jobs), start=1):
         cell = found[jobs[job]] = job.result()
-        how = [cell.get(key) for key in ("way", "law", "answer", "schedule", "many") if key in cell]
+        how = [
+            cell.get(key) for key in ("variant", "law", "answer", "schedule", "many") if key in cell
+        ]
         line = f"{number}/{len(pairs)} {cell['fault']} in {cell['architecture']}:"
         print(line, cell["outcome"], *how, file=sys.stderr)
     return [found[pair] for pair in pairs]
@@ -83,7 +89,7 @@ def _merged(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _head(seconds: int) -> dict[str, Any]:
     names = ("torch", "transformers", "numpy", "hypothesis")
     faults = [
-        {"id": one.id, "what": one.what, "kind": one.kind, "place": one.place, "ways": one.ways}
+        {"id": one.id, "what": one.what, "kind": one.kind, "place": one.place, "variants": one.ways}
         for one in FAULTS.values()
     ]
     return {
@@ -97,15 +103,9 @@ def _head(seconds: int) -> dict[str, Any]:
     }
 
 
-def _written(report: dict[str, Any]) -> str:
-    """As JSON, with one line for each fault, control and cell."""
-    long = ("faults", "controls", "cells")
-    head = json.dumps({key: value for key, value in report.items() if key not in long}, indent=1)
-    lists = (
-        f' "{key}": [\n' + ",\n".join(json.dumps(one) for one in report[key]) + "\n ]"
-        for key in long
-    )
-    return head[:-2] + ",\n" + ",\n".join(lists) + "\n}\n"
+def _row(cell: dict[str, Any]) -> Row:
+    """A cell with every column; None where it has nothing to say."""
+    return {**{name: cell.get(name) for name in COLUMNS}, "share": rounded(cell["share"])}
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def control(architecture: str) -> dict[str, Any]:
             entry = ledger.explaining(where)
             known = "" if entry is None else entry.id
             accused.append(
-                {"way": cell.way, "law": cell.law, "answer": cell.answer, "known": known}
+                {"variant": cell.way, "law": cell.law, "answer": cell.answer, "known": known}
             )
     return {"architecture": architecture, "answers": dict(answers), "failed": accused}
 
@@ -74,7 +74,7 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
     }
     if cell is not None:
         found |= {
-            "way": cell.way,
+            "variant": cell.way,
             "law": cell.law,
             "answer": cell.answer,
             "schedule": cell.schedule,
@@ -117,7 +117,7 @@ def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, A
             if without is None or without.answer.value in FAILED:
                 continue
             return {
-                "way": way,
+                "variant": way,
                 "law": law,
                 "answer": verdict.answer.value,
                 "schedule": verdict.schedule,

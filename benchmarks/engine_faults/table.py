@@ -28,9 +28,10 @@ def summary(data: Mapping[str, Any]) -> str:
         f"{len(data['faults'])} faults in {len(data['controls'])} architectures, where they apply: "
         f"{len(cells)} pairs, in {data['seconds'] / 60:.0f} minutes. In "
         f"{count['changes nothing']} of them the fault changes no row of the drawn cases, to the "
-        f"bit, and in {count['within tolerance']} none by more than the tolerance. Of the other "
-        f"{effective} the survey caught {count['caught']} ({count['caught'] / effective:.0%}); of "
-        f"the {count['missed']} that it missed, 200 cases found {many}. Without any fault "
+        f"bit, and in {count['within tolerance']} none by more than the tolerance. The "
+        f"survey caught {count['caught']} of the other {effective} "
+        f"({count['caught'] / effective:.0%}); of the {count['missed']} that it missed, "
+        f"{data['many']} cases found {many}. Without any fault "
         f"{held['HOLDS']} cells hold and {failed} fail, each of them in the ledger of known "
         "failures."
     )
@@ -68,9 +69,9 @@ def _smallest(caught: Sequence[Mapping[str, Any]], *, cases: bool = False) -> st
     """Laws, each with its smallest schedule, and the cases that it took."""
     found: dict[str, Mapping[str, Any]] = {}
     for cell in sorted(caught, key=lambda cell: (len(cell["schedule"]), cell["schedule"])):
-        way = "" if cell["way"] == "dynamic" else f"{cell['way']} "
+        variant = "" if cell["variant"] == "dynamic" else f"{cell['variant']} "
         error = " (ERROR)" if cell["answer"] == "ERROR" else ""
-        found.setdefault(f"{way}{cell['law']}{error}", cell)
+        found.setdefault(f"{variant}{cell['law']}{error}", cell)
     return ", ".join(
         f"{name} `{cell['schedule']}`" + (f" at case {cell['case']}" if cases else "")
         for name, cell in found.items()

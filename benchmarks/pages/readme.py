@@ -9,10 +9,8 @@ from commands that are run. Tests hold the documents to the same parts: ``tests/
 from __future__ import annotations
 
 import re
-import runpy
-from typing import Any
 
-from benchmarks.pages import pictures
+from benchmarks.pages import findings, kills, peers, pictures
 from benchmarks.pages.outputs import ROOT, output_of
 from cachecheck.files import write_whole
 from cachecheck.report.markdown import filled, tables
@@ -23,29 +21,17 @@ PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 
 IMAGES = ROOT / "docs" / "images"
 
-GENERATORS = ROOT / "docs"
-
-MEASURED: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "peers headline": ("peers_table.py", "headline", {}),
-    "kills": ("kill_tables.py", "summary", {}),
-    "findings": (
-        "findings.py",
-        "findings_table",
-        {"at": "../evidence/findings", "bugs_only": True},
-    ),
-    "zoo": ("findings.py", "zoo_summary", {}),
-}
-"""Parts that come from the evidence, by the names of their places: who makes each, and how."""
-
 FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w+\n).*?(```)", re.DOTALL)
 OUTPUT = re.compile(r"(<!-- output: ([^>]+) -->\n```text\n).*?(```)", re.DOTALL)
 
 
 def measured() -> dict[str, str]:
-    """Each part that comes from the evidence, by its name."""
+    """Each part that comes from the evidence, by the name of its place."""
     return {
-        name: runpy.run_path(str(GENERATORS / module))[function](**how)
-        for name, (module, function, how) in MEASURED.items()
+        "kills": kills.summary(),
+        "peers headline": peers.headline(),
+        "findings": findings.findings_table(at="../evidence/findings", bugs_only=True),
+        "zoo": findings.zoo_summary(),
     }
 
 

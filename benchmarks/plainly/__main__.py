@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.plainly.answers import problems, summary
 from benchmarks.plainly.plan import Job, described, jobs
+from benchmarks.tables import Row, read_report, rounded, write_report
 from cachecheck.engines.known_failures import load_ledger
-from cachecheck.files import write_whole
 from cachecheck.zoo.matrix import read_matrix
 
 ROOT = Path(__file__).parent.parent.parent
@@ -38,8 +38,11 @@ def main() -> int:
     found = _answers(chosen, asked.processes)
     rows = [_row(job, answer) for job, answer in zip(chosen, found, strict=True)]
     rows += _others(asked.out, asked.only or ())
-    rows.sort(key=lambda row: (not row["accused"], row["architecture"], row["way"], row["check"]))
-    write_whole(asked.out, _text(rows))
+    rows.sort(
+        key=lambda row: (not row["accused"], row["architecture"], row["variant"], row["check"])
+    )
+    versions = {name: version(name) for name in ("torch", "transformers")}
+    write_report(asked.out, {"versions": versions, "rows": rows})
     lines = problems(rows)
     print("\n".join([*lines, summary(rows)]))
     return 1 if lines else 0
@@ -73,24 +76,24 @@ def _start(at: Path, share: list[Job]) -> tuple[subprocess.Popen[bytes], Path]:
     return process, results
 
 
-def _others(out: Path, only: Sequence[str]) -> list[dict[str, Any]]:
+def _others(out: Path, only: Sequence[str]) -> list[Row]:
     """With ``--only``, the rows of the other architectures in the file."""
     if not only or not out.is_file():
         return []
-    rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    rows = read_report(out)["rows"]
     return [row for row in rows if row["architecture"] not in only]
 
 
-def _row(job: Job, answer: dict[str, Any]) -> dict[str, Any]:
-    check = " ".join([job.check.name, *map(str, job.check.numbers)])
-    row = {**job._asdict(), "check": check, "laws": list(job.laws), **answer}
-    return {name: value for name, value in row.items() if value != ""}
-
-
-def _text(rows: Sequence[dict[str, Any]]) -> str:
-    """The file: a row a line."""
-    head = json.dumps({name: version(name) for name in ("torch", "transformers")})
-    return f'{{"versions": {head},\n"rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"
+def _row(job: Job, answer: dict[str, Any]) -> Row:
+    """The job with its answer: a difference, or what was raised in its place."""
+    return {
+        **job._asdict(),
+        "check": " ".join([job.check.name, *map(str, job.check.numbers)]),
+        "laws": list(job.laws),
+        "tries": answer["tries"],
+        "difference": rounded(answer.get("difference")),
+        "raised": answer.get("raised"),
+    }
 
 
 def _options() -> argparse.Namespace:

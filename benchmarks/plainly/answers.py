@@ -1,4 +1,4 @@
-"""What the plain checks say, from their rows alone: no library is needed here."""
+"""Sums over the rows of the plain checks: no library is needed here."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _DECLINED = re.compile("crop.*was called")
 
 
 def shows(row: Row) -> bool:
-    """Whether plain calls differ by more than rounding, or a promised bound, explains."""
-    return bool(row.get("difference", 0.0) > row["tolerance"])
+    """Say whether plain calls differ by more than rounding, or a promised bound, explains."""
+    return bool((row.get("difference") or 0.0) > row["tolerance"])
 
 
 def refuses(row: Row) -> bool:
-    """Whether the library declined a rollback in words."""
-    return bool(_DECLINED.search(row.get("raised", "")))
+    """Say whether the library declined a rollback in words."""
+    return bool(_DECLINED.search(row.get("raised") or ""))
 
 
 def problems(rows: Sequence[Row]) -> list[str]:
     """A line for each that should be otherwise."""
     return [
-        f"{row['architecture']}/{row['way']} {row['check']}: "
-        f"{row.get('raised', row.get('difference'))}, "
+        f"{row['architecture']}/{row['variant']} {row['check']}: "
+        f"{row.get('raised') or row.get('difference')}, "
         f"{'accused' if row['accused'] else 'holds'}, tolerance {row['tolerance']}"
         for row in rows
-        if row["accused"] != shows(row) or ("raised" in row and not refuses(row))
+        if row["accused"] != shows(row) or (row.get("raised") and not refuses(row))
     ]
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """What it amounts to."""
+    """The figures in a paragraph."""
     accused = [row for row in rows if row["accused"]]
     others = [row for row in rows if not row["accused"]]
     cells = sum(len(row["laws"]) for row in accused)

@@ -25,11 +25,11 @@ class Check(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One check of one architecture in one way.
+    """One check of one architecture in one variant.
 
     Attributes:
         architecture: the library's model type.
-        way: how it is run.
+        variant: how it is run.
         check: what is done.
         accused: whether the zoo's cells say VIOLATED.
         finding: that the cells lead to; empty where they hold.
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     """
 
     architecture: str
-    way: str
+    variant: str
     check: Check
     accused: bool
     finding: str
@@ -130,8 +130,8 @@ def described(job: Job) -> dict[str, Any]:
         "config_class": type(config).__name__,
         "config": config.to_dict(),
         "tokens": TOKENS,
-        "way": job.way,
-        "attention": "eager" if job.way == "eager" else None,
+        "variant": job.variant,
+        "attention": "eager" if job.variant == "eager" else None,
         "check": job.check.name,
         "numbers": list(job.check.numbers),
         "tolerance": job.tolerance,
