@@ -177,6 +177,6 @@ def _with_todays_head(content: bytes) -> bytes:
     if not isinstance(stored, dict) or stored.get("format") != 1:
         return content
     head = {"cachecheck": FAILURE.name, "version": FAILURE.version}
-    return json.dumps(
-        {**stored, **head, "repeatable": stored.get("kind") != _UNREPEATABLE}
-    ).encode()
+    known = {"kind": "", **stored}  # the kind came in later
+    known["repeatable"] = known["kind"] != _UNREPEATABLE
+    return json.dumps({**known, **head}).encode()
