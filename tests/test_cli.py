@@ -226,7 +226,7 @@ def test_a_finding_is_not_lost_when_it_cannot_be_stored(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cachecheck.replay.write_whole", full_disk)
+    monkeypatch.setattr("cachecheck.replay.failure.write_whole", full_disk)
     ran = cachecheck("fuzz", f"{TESTS}:ForgetsOffset", "--examples", "10", "--law", "schedule")
     assert ran.code == 1
     assert "could not be stored in evidence/regressions: No space left on device" in ran.out

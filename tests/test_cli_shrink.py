@@ -177,10 +177,9 @@ def test_a_thousand_tokens_in_many_uneven_calls_become_1_plus_1_in_few_calls(
     assert (tokens, steps) == (1024, 17)
     assert calls < 200
     (stored,) = Path("evidence/regressions").iterdir()
-    assert (
-        f"  replay              cachecheck replay evidence/regressions/{stored.name}\n" in ran.out
-    )
-    replayed = cachecheck("replay", str(stored))
+    named = f"evidence/regressions/{stored.name} --target {masks}:query_restart"
+    assert f"  replay              cachecheck replay {named}\n" in ran.out
+    replayed = cachecheck("replay", *named.split())
     assert replayed.code == 1
     assert replayed.out.startswith(f"FAILED  schedule on {masks}:query_restart, schedule 1+1: ")
 

@@ -191,7 +191,7 @@ def test_a_law_that_is_always_broken_is_reported_whoever_runs_it(
     assert verdict.answer is Answer.VIOLATED
     monkeypatch.chdir(tmp_path)
     laws = {**LAWS, "canary": CANARY}
-    for room in ("session.law_run", "commands.fuzz", "report.terminal", "replay"):
+    for room in ("session.law_run", "commands.fuzz", "report.terminal", "replay.failure"):
         monkeypatch.setattr(f"cachecheck.{room}.LAWS", laws)
     code = main(["fuzz", "reference", "--law", "canary", "--examples", "5"])
     assert code == 1

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cachecheck.errors import InputError
 from cachecheck.laws import LAWS
-from cachecheck.replay import FORMAT, Replayed, replay, save_failure, stored_cases
+from cachecheck.replay import Replayed, replay, save_failure, stored_cases
+from cachecheck.replay.failure import FAILURE, read_failure
 from cachecheck.schedule import Case, Schedule
 from cachecheck.verdict import Answer, Verdict, Violation
 from tests.test_cli_process import ROOT
 
 STORE = ROOT / "evidence" / "regressions"
-FIELDS = {"format", "target", "law", "kind", "decoder_seed", "schedule", "tokens", "message"}
 DECODER = "from tests.decoders_for_tests import {0}\n\ndef make(seed):\n    return {0}(seed)\n"
 
 
@@ -37,16 +38,15 @@ def malformed(folder: Path) -> list[str]:
 def flaw(path: Path) -> str:
     """Why a file is no stored failure as `save_failure` writes it; nothing if it is one."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        return f"not JSON: {error}"
-    if set(stored) != FIELDS or stored["format"] != FORMAT or stored["law"] not in LAWS:
-        return "other fields, another format, or an unknown law"
-    case = Case(tuple(stored["tokens"]), Schedule.parse(stored["schedule"]))
-    known = stored_cases(stored["target"], stored["law"], path.parent)
-    if (stored["decoder_seed"], case) not in known:
+        stored = read_failure(path)
+    except InputError as error:
+        return f"not a stored failure: {error}"
+    if path.read_text(encoding="utf-8") != FAILURE.encode(stored):
+        return "other fields, or another version"
+    known = stored_cases(stored.target, stored.law, path.parent)
+    if (stored.decoder_seed, stored.case) not in known:
         return "a search would pass it over"
-    if not re.fullmatch(rf".+-{stored['law']}-[0-9a-f]{{8}}\.json", path.name):
+    if not re.fullmatch(rf".+-{stored.law}-[0-9a-f]{{8}}\.json", path.name):
         return "another name than its content gives"
     return ""
 
@@ -105,15 +105,14 @@ def test_a_failure_that_is_back_is_told_by_name(here: Path) -> None:
 def test_what_is_not_well_formed_is_told_by_name(here: Path) -> None:
     folder = here / "evidence/regressions"
     (first, second) = sorted(folder.iterdir())
-    good = json.loads(first.read_text())
-    first.write_text("{")
-    assert malformed(folder)[0].startswith(f"{first.name}: not JSON: ")
-    for changed in ({"law": "gravity"}, {"format": 2}, {"note": "mine"}):
-        first.write_text(json.dumps(good | changed))
-        assert malformed(folder) == [
-            f"{first.name}: other fields, another format, or an unknown law"
-        ]
-    first.write_text(json.dumps(good))
+    text = first.read_text()
+    good = json.loads(text)
+    for wrong in ("{", *(json.dumps(good | one) for one in ({"law": "gravity"}, {"version": 3}))):
+        first.write_text(wrong)
+        assert malformed(folder)[0].startswith(f"{first.name}: not a stored failure: ")
+    first.write_text(json.dumps(good | {"note": "mine"}))
+    assert malformed(folder) == [f"{first.name}: other fields, or another version"]
+    first.write_text(text)
     second.rename(folder / "mine.json")
     assert malformed(folder) == ["mine.json: another name than its content gives"]
     assert relapsed(folder) == []

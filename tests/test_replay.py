@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cachecheck.cli import main
+from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
-from cachecheck.replay import Replayed, replay, save_failure
+from cachecheck.replay import Replayed, replay, save_failure, stored_cases
+from cachecheck.replay.failure import FAILURE, Failure
+from cachecheck.schedule import Case, Schedule
 from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.target import as_target
@@ -94,6 +99,30 @@ def test_every_kind_of_finding_can_be_replayed(
     assert replay(path)[0] is Replayed.FIXED
 
 
+def test_what_the_releases_before_stored_is_read_and_overwritten_when_it_is_found_again() -> None:
+    """As release 0.4.0 wrote it, under the name that it gave it."""
+    path = STORE / "mine-py-make-schedule-b6130e14.json"
+    STORE.mkdir(parents=True)
+    old = {
+        "format": 1,
+        "target": "mine.py:make",
+        "law": "schedule",
+        "kind": "rows",
+        "decoder_seed": 0,
+        "schedule": "1+2",
+        "tokens": [0, 0, 0],
+        "message": "decoding in these chunks gives other rows than one full pass",
+    }
+    path.write_text(json.dumps(old, indent=2) + "\n")
+    assert replay(path)[0] is Replayed.FAILED
+    case = Case((0, 0, 0), Schedule.of([1, 2]))
+    assert stored_cases("mine.py:make", "schedule", STORE) == ((0, case),)
+    assert save_failure(found(), "mine.py:make", STORE) == path
+    assert json.loads(path.read_text())["version"] == 2
+    path.write_text(json.dumps(old | {"tokens": [0, True, 0]}))
+    assert replay(path)[0] is Replayed.ERROR
+
+
 def test_the_same_failure_found_again_is_the_same_file() -> None:
     first = save_failure(found(), "mine.py:make", STORE)
     again = save_failure(found(), "mine.py:make", STORE)
@@ -131,17 +160,19 @@ def test_a_target_with_a_long_path_still_gives_a_file_name() -> None:
 
 # Fields of a stored failure changed, and what replaying it then says.
 CHANGED: dict[str, tuple[dict[str, Any], str]] = {
-    "format": ({"format": 2}, "is not a stored failure of format 1"),
-    "no format": ({"format": ...}, "is not a stored failure of format 1"),
+    "version": ({"version": 3}, "is a failure of version 3; this release reads version 2"),
+    "no version": ({"version": ...}, "missing required field `version`"),
+    "kind of file": ({"cachecheck": "verdict"}, "is a stored verdict; expected a failure"),
     "law": (
         {"law": "gravity"},
         "unknown law 'gravity'; known: causality, prefix, determinism, schedule",
     ),
-    "no law": ({"law": ...}, "law must be str; got None"),
-    "target": ({"target": "gone.py:make"}, "no file gone.py; a file target is"),
-    "target's type": ({"target": 3}, "target must be str; got 3"),
+    "no law": ({"law": ...}, "missing required field `law`"),
+    "target": ({"target": "gone.py:make"}, "no file gone.py in "),
+    "target's type": ({"target": 3}, "Expected `str`, got `int` - at `$.target`"),
+    "target without a member": ({"target": "mine.py"}, "unknown target 'mine.py'; expected"),
     "member": ({"target": "mine.py:build"}, "mine.py has no 'build'; it has make"),
-    "seed": ({"decoder_seed": "0"}, "decoder_seed must be int; got '0'"),
+    "seed": ({"decoder_seed": "0"}, "Expected `int`, got `str` - at `$.decoder_seed`"),
     "schedule": ({"schedule": "1+0"}, "is no step of a schedule; expected something like 5+3"),
     "sum": ({"schedule": "5"}, "the schedule 5 is for 5 tokens; got 3"),
     "one call": (
@@ -149,10 +180,29 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         "sensitivity needs 2 calls or more; the schedule is 3",
     ),
     "one call, prefix": ({"law": "prefix", "schedule": "3"}, "prefix needs 2 calls"),
-    "token's type": ({"tokens": [0, "1", 2]}, "tokens must be integers; got"),
-    "a truth for a token": ({"tokens": [0, True, 2]}, "tokens must be integers; got"),
+    "token's type": ({"tokens": [0, "1", 2]}, "Expected `int`, got `str` - at `$.tokens[1]`"),
+    "a truth for a token": ({"tokens": [0, True, 2]}, "Expected `int`, got `bool`"),
     "high token": ({"tokens": [0, 8, 0]}, "token 8 is outside the vocabulary of 8"),
     "negative token": ({"tokens": [0, -1, 0]}, "token -1 is outside the vocabulary of 8"),
+    "a number of 5,000 digits for tokens": ({"schedule": "9" * 5000}, "its schedule cannot be"),
+    "too many tokens": ({"schedule": "99999999"}, "a call has at most 1,000,000 tokens"),
+    "20,000 steps": (
+        {"schedule": "+".join("1" * 20_000), "tokens": [0] * 20_000},
+        "its schedule has 20,000 steps; a stored failure has at most 10,000",
+    ),
+    "20,000 other steps": (
+        {"schedule": "1 " + "save " * 19_999, "tokens": [0]},
+        "its schedule has 20,000 steps; a stored failure has at most 10,000",
+    ),
+    "9,000 steps for other tokens": (
+        {"schedule": "+".join("1" * 9_000)},
+        " is for 9000 tokens; got 3",
+    ),
+    "code above the project": ({"target": "../evil.py:make"}, "lies outside the project ("),
+    "code elsewhere": ({"target": "/opt/evil.py:make"}, "lies outside the project ("),
+    "Python's own code": ({"target": "os:abort"}, "os:abort is Python's own code"),
+    "imports from above": ({"import_paths": [".."]}, "the import path .. lies outside the project"),
+    "a terminal's commands": ({"target": "\x1b[2Jgone.py:make"}, "no file ?[2Jgone.py in "),
 }
 
 
@@ -167,6 +217,7 @@ def test_a_stored_failure_that_makes_no_sense_is_an_error(
     assert captured.out.startswith("ERROR  ")
     assert part in captured.out
     assert captured.out.count("\n") == 1
+    assert len(captured.out) < 1200
     assert captured.err == ""
 
 
@@ -176,16 +227,64 @@ def test_a_stored_failure_that_makes_no_sense_is_an_error(
         (None, "cannot read a.json: No such file or directory"),
         (b"{", "a.json is not a stored failure: "),
         (b"", "a.json is not a stored failure: "),
-        (b"[]", "a.json is not a stored failure of format 1"),
+        (b"[]", "a.json is not a stored failure: "),
+        (b'{"format": 2}', "a.json is not a stored failure: "),
+        (b"[" * 200_000, "a.json is not a stored failure: "),
+        (b'{"a":' * 200_000, "a.json is not a stored failure: "),
+        (b'{"format": 1, "tokens": [' + b"9" * 5_000 + b"]}", "a.json is not a stored failure: "),
+        (b'{"format": 1, "target": "\\ud800"}', "a.json is not a stored failure: "),
         (b"\xff\xfe{}", "a.json is not a stored failure: "),
     ],
 )
-def test_what_is_no_stored_failure_is_an_error(text: bytes | None, part: str) -> None:
+def test_what_is_no_stored_failure_is_an_error(
+    text: bytes | None, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = Path("a.json")
     if text is not None:
         path.write_bytes(text)
+    assert main(["replay", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out.startswith("ERROR  "), part in captured.out) == (True, True)
+    assert (captured.out.count("\n"), captured.err) == (1, "")
+    assert len(captured.out) < 700
+
+
+STEPS = st.sampled_from(
+    [
+        *("1", "2+1", "b=a", "b=new", "b:1", "b:2+1", "crop1", "crop0", "b:crop1", "save", "reset"),
+        *("release", "b=new*2", "b:1/1", "b:[1,0]", "c=b[0]", "c=a&b", "c:2", "c:1/1/2", "a=new"),
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    law=st.sampled_from(list(LAWS)),
+    steps=st.lists(STEPS, min_size=1, max_size=6).map(" ".join),
+    fault=st.sampled_from(["reference", "reference:batched", "fault:copying-mask-missing"]),
+)
+def test_whatever_the_file_says_the_answer_is_one_line(law: str, steps: str, fault: str) -> None:
+    """Schedules that fit and such as do not, under every law."""
+    try:
+        length = Schedule.parse(steps).length
+    except InputError:
+        length = 1
+    failure = Failure(fault, law, "rows", 0, steps, tuple(range(length)))
+    Path("any.json").write_text(FAILURE.encode(failure))
+    answer, line = replay(Path("any.json"))
+    assert answer in Replayed
+    assert line.isprintable()
+    assert 0 < len(line) < 1200
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_a_file_cut_short_is_an_error(share: float) -> None:
+    path = save_failure(found(), "mine.py:make", STORE)
+    text = path.read_text()
+    path.write_text(text[: int(len(text) * share)])
     answer, line = replay(path)
-    assert (answer, part in line, "\n" in line) == (Replayed.ERROR, True, False)
+    assert (answer, "\n" in line) == (Replayed.ERROR, False)
+    assert "is not a stored failure" in line
 
 
 def test_a_folder_is_no_stored_failure() -> None:

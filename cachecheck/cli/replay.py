@@ -13,15 +13,28 @@ def add(commands: Commands) -> None:
     replay = commands.add_parser(
         "replay",
         help="try a stored failure again",
-        description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1) or ERROR (2).",
+        description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1) or ERROR (2). "
+        "Works in any directory: the decoder's file is looked up in the project that the stored "
+        "file lies in, or in the one you are in. Code outside of both is not run unless --target "
+        "names it.",
     )
-    replay.add_argument("file", type=Path, help="a file that cachecheck fuzz has written")
+    replay.add_argument(
+        "file",
+        type=Path,
+        help="a file that cachecheck fuzz, cachecheck shrink or a test has stored",
+    )
+    replay.add_argument(
+        "--target",
+        metavar="TARGET",
+        help="the decoder to try it on, in place of the one that the file names: where it has "
+        "moved, or lies outside the project (named as for cachecheck fuzz)",
+    )
     replay.set_defaults(command=_replay)
 
 
 def _replay(parsed: argparse.Namespace) -> int:
-    from cachecheck.replay import Replayed, replay
+    from rich.console import Console
 
-    answer, line = replay(parsed.file)
-    print(f"{answer.value}  {line}")  # noqa: T201
-    return {Replayed.FIXED: 0, Replayed.FAILED: 1, Replayed.ERROR: 2}[answer]
+    from cachecheck.commands.replay import replay_file
+
+    return replay_file(parsed.file, parsed.target, Console())

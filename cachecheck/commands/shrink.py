@@ -16,7 +16,7 @@ from cachecheck.guard import CallLimit, Guarded
 from cachecheck.laws import LAWS, Law
 from cachecheck.laws.base import in_doubt
 from cachecheck.laws.sensitivity import unmoved
-from cachecheck.replay import save_failure
+from cachecheck.replay import replay_arguments, save_failure
 from cachecheck.report.failure import failure_block
 from cachecheck.report.terminal import print_plain
 from cachecheck.schedule import Case, Schedule
@@ -156,10 +156,10 @@ def run(request: Request, save: Path, console: Console) -> int:
         shown = f"{verdict.law} holds on this case: nothing to shrink"
         print_plain(console, f"HOLDS  {shown}; {calls:,} decoder calls")
         return 0
-    saved = None
+    again = None
     if verdict.answer is Answer.VIOLATED:
-        saved = save_failure(verdict, request.target, save)
-    print_plain(console, failure_block(verdict, request.target, saved))
+        again = replay_arguments(save_failure(verdict, request.target, save), request.target)
+    print_plain(console, failure_block(verdict, request.target, again))
     sizes = f"from {reduction.schedule.length:,} tokens in {len(reduction.schedule.steps):,} steps"
     took = f"{calls:,} decoder calls, {verdict.seconds:.1f} s"
     print_plain(console, f"  {'shrunk':<19} {sizes}: {took}")

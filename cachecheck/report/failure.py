@@ -20,7 +20,7 @@ def number(value: float | None) -> str:
     return "0" if value == 0 else f"{value:.1e}"
 
 
-def failure_block(verdict: Verdict, target: str, saved: Path | None) -> str:
+def failure_block(verdict: Verdict, target: str, saved: Path | str | None) -> str:
     """The block of one VIOLATED or ERROR, as plain text."""
     seed = "" if verdict.decoder_seed is None else f"   seed {verdict.decoder_seed}"
     lines = [f"{verdict.answer.value}  {verdict.law}   {target}{seed}"]

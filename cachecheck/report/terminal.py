@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -112,7 +112,7 @@ def heading(target: str, seed: int, amount: str) -> str:
 
 
 def print_report(
-    console: Console, verdicts: Sequence[Verdict], target: str, saved: dict[str, Path]
+    console: Console, verdicts: Sequence[Verdict], target: str, saved: Mapping[str, Path | str]
 ) -> None:
     """The table, a block for each failure, other messages, and what it amounts to."""
     nothing = {verdict.message for verdict in verdicts if not verdict.examples}
