@@ -44,8 +44,8 @@ ARROWS: dict[str, set[str]] = {
         *("verdict",),
     },
     "session": {
-        *("errors", "guard", "laws", "pytest_plugin", "replay", "report", "schedule", "search"),
-        *("shrink", "target", "verdict"),
+        *("errors", "files", "guard", "laws", "pytest_plugin", "replay", "report", "schedule"),
+        *("search", "shrink", "target", "verdict"),
     },
     "shrink": {"errors", "schedule"},
     "strategies": {"errors", "guard", "laws", "reference", "schedule", "target"},

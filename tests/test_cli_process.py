@@ -134,6 +134,29 @@ def test_a_decoder_that_kills_its_worker_is_an_error_and_the_other_law_is_report
     assert verdicts[0]["examples"] == 20
 
 
+@pytest.mark.parametrize(
+    ("deed", "said"),
+    [
+        ("sys.stdout.close()", "pytest itself failed (ValueError: I/O operation on closed file)"),
+        ("raise BaseException('odd')", "ERROR  schedule   the decoder raised BaseException: odd"),
+        (r"raise ValueError('bad \ud800 text')", r"raised ValueError: bad \ud800 text (mine.py:6)"),
+    ],
+)
+def test_a_decoder_that_misbehaves_is_an_error_without_a_traceback(
+    tmp_path: Path, deed: str, said: str
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys\nfrom tests.decoders_for_tests import *\nclass Mine(Sums):\n"
+        f"    def extend(self, tokens, cache):\n        if len(tokens) == 2:\n            {deed}\n"
+        "        return super().extend(tokens, cache)\n"
+    )
+    options = ("--law", "schedule", "--law", "prefix", "--examples", "20")
+    code, out, err = finish(start(tmp_path, "fuzz", "mine.py:Mine", *options))
+    assert (code, err) == (2, "")
+    assert said in out
+    assert "Traceback" not in out
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_ctrl_c_ends_a_run_with_what_is_known(tmp_path: Path, workers: tuple[str, ...]) -> None:
     process = start(

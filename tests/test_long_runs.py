@@ -63,8 +63,8 @@ COVERED = st.dictionaries(
 
 
 @st.composite
-def kept(draw: st.DrawFn) -> ShardResult:
-    """What a shard may have found."""
+def results(draw: st.DrawFn) -> ShardResult:
+    """Results that a shard may have."""
     answer = draw(st.sampled_from(Answer))
     found: dict[str, Any] = {}
     if answer in (Answer.VIOLATED, Answer.ERROR) and (
@@ -87,8 +87,8 @@ def kept(draw: st.DrawFn) -> ShardResult:
         covered=tuple(sorted(draw(COVERED).items())),
         **found,
     )
-    saved = Path(f"{draw(st.integers(0, 9))}.json") if "schedule" in found else None
-    return ShardResult(verdict, saved)
+    replay = f"{draw(st.integers(0, 9))}.json" if "schedule" in found else None
+    return ShardResult(verdict, replay)
 
 
 GRAVEST = (Answer.VIOLATED, Answer.ERROR, Answer.INCONCLUSIVE, Answer.HOLDS, Answer.UNSUPPORTED)
@@ -100,7 +100,7 @@ def size(one: ShardResult) -> Any:
     return size_of(Case(tokens, Schedule.parse(schedule))) if schedule and tokens else ()
 
 
-@given(st.lists(kept(), min_size=1, max_size=5))
+@given(st.lists(results(), min_size=1, max_size=5))
 def test_the_gravest_answer_wins_with_its_smallest_case_and_counts_add_up(
     found: list[ShardResult],
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_gravest_answer_wins_with_its_smallest_case_and_counts_add_up(
     same = [
         one
         for one in among
-        if (one.verdict.schedule, one.saved) == (whole.verdict.schedule, whole.saved)
+        if (one.verdict.schedule, one.replay) == (whole.verdict.schedule, whole.replay)
     ]
     assert same  # the file is that of the case
     assert whole.verdict.examples == sum(one.verdict.examples for one in found)
@@ -123,7 +123,7 @@ def test_the_gravest_answer_wins_with_its_smallest_case_and_counts_add_up(
     assert dict(whole.verdict.covered) == counts
 
 
-@given(st.lists(kept(), min_size=1, max_size=3))
+@given(st.lists(results(), min_size=1, max_size=3))
 def test_merging_depends_on_no_order_and_one_alone_stays_as_it_is(found: list[ShardResult]) -> None:
     alone = merged(found[:1])
     assert alone == found[0]

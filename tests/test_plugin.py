@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,26 +33,77 @@ def run(pytester: pytest.Pytester) -> Run:
     return inner
 
 
-def test_without_a_target_it_imports_nothing_and_says_one_line(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "import sys\n"
-        "def test_mine():\n"
-        "    heavy = {'hypothesis', 'numpy', 'rich', 'torch', 'cachecheck.search.loop'}\n"
-        "    assert 'cachecheck.pytest_plugin' in sys.modules\n"
-        "    assert heavy & set(sys.modules) == set()\n"
-    )
+def in_a_process(folder: Path, *arguments: str) -> str:
+    """What pytest prints in ``folder``, without what changes from run to run."""
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", *PLUGIN, "-p", "no:cacheprovider", "test_mine.py"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
         env=environment(),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ran.returncode == 0, ran.stdout
-    assert "1 passed" in ran.stdout
-    (line,) = [line for line in ran.stdout.splitlines() if line.startswith("cachecheck")]
-    assert "laws in tests, seed 0" in line
+    assert ran.stderr == ""
+    lines = [line for line in ran.stdout.splitlines() if not line.startswith("plugins: ")]
+    return re.sub(r" in \d+\.\d+s", "", "\n".join(lines))
+
+
+def test_a_session_that_checks_no_decoder_shows_no_sign_of_it(tmp_path: Path) -> None:
+    """Neither in what is printed, whatever becomes of the tests, nor in what is imported."""
+    (tmp_path / "test_mine.py").write_text(
+        "import sys, pytest\n"
+        "def test_light():\n"
+        "    heavy = {'hypothesis', 'numpy', 'rich', 'torch', 'msgspec', 'cachecheck.search'}\n"
+        "    assert heavy & set(sys.modules) == set()\n"
+        "@pytest.mark.parametrize('law', [1, 2])\n"
+        "def test_of_another_law(law): pass\n"
+        "def test_wrong(): assert False\n"
+        "def test_left_out(): pytest.skip('not today')\n"
+        "@pytest.mark.xfail\n"
+        "def test_known(): assert False\n"
+    )
+    without = in_a_process(tmp_path, "-p", "no:cachecheck.pytest_plugin", "-rA")
+    assert "3 passed, 1 failed" in without or "1 failed, 3 passed" in without
+    assert "cachecheck" not in without
+    assert in_a_process(tmp_path, *PLUGIN, "-rA") == without
+
+
+def test_the_help_has_the_options_for_users_and_no_others(tmp_path: Path) -> None:
+    shown = in_a_process(tmp_path, *PLUGIN, "--help")
+    named = set(re.findall(r"^ *(--cachecheck-[a-z-]+)", shown, re.MULTILINE))
+    assert named == {
+        "--cachecheck-seed",
+        "--cachecheck-effort",
+        "--cachecheck-examples",
+        "--cachecheck-max-length",
+        "--cachecheck-allow-inconclusive",
+        "--cachecheck-call-timeout",
+        "--cachecheck-save",
+    }
+    assert "--cachecheck-target" not in shown
+    assert "SUPPRESS" not in shown
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("seed=-1", "expected an integer >= 0, got '-1'"),
+        ("examples=0", "expected an integer >= 1, got '0'"),
+        ("examples=1.5", "expected an integer >= 1, got '1.5'"),
+        ("max-length=1", "expected an integer >= 2, got '1'"),
+        ("call-timeout=0", "expected a number of seconds, got '0'"),
+        ("call-timeout=inf", "expected a number of seconds, got 'inf'"),
+        ("call-timeout=soon", "expected a number of seconds, got 'soon'"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused_in_one_line(
+    run: Run, option: str, said: str
+) -> None:
+    result = run(f"--cachecheck-{option}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    name = option.partition("=")[0]
+    (line,) = [line for line in result.errlines if said in line]
+    assert line.endswith(f"error: argument --cachecheck-{name}: {said}")
 
 
 def test_a_target_stands_in_the_header(run: Run, pytester: pytest.Pytester) -> None:
@@ -80,8 +132,11 @@ def test_each_law_is_a_test_that_passes_is_skipped_or_fails_with_its_block(
     options = ("--cachecheck-examples", "10", "-rs", "--cachecheck-save=", "--cachecheck-target")
     run(SUITE, *options, f"{TARGET}:Sums").assert_outcomes(passed=8, skipped=9)
     faint = run(SUITE, *options, f"{TARGET}:Faint")
-    faint.assert_outcomes(passed=2, skipped=15)  # no room for a mistake in most
-    faint.stdout.fnmatch_lines(
+    faint.assert_outcomes(passed=2, failed=6, skipped=9)  # no room for a mistake in most
+    faint.stdout.fnmatch_lines(["sensitivity is INCONCLUSIVE*: changing a cached token moves *"])
+    allowed = run(SUITE, "--cachecheck-allow-inconclusive", *options, f"{TARGET}:Faint")
+    allowed.assert_outcomes(passed=2, skipped=15)
+    allowed.stdout.fnmatch_lines(
         ["SKIPPED * INCONCLUSIVE: changing a cached token moves later rows*"]
     )
     wrong = run(SUITE, *options, f"{TARGET}:ForgetsOffset", "-v")

@@ -100,7 +100,8 @@ def _add_effort(fuzz: argparse.ArgumentParser) -> None:
 def _fuzz(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from cachecheck.commands.fuzz import FuzzOptions, fuzz
+    from cachecheck.commands.fuzz import fuzz
+    from cachecheck.commands.fuzz_options import FuzzOptions
 
     options = FuzzOptions(
         target=_target(parsed),

@@ -2,82 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
-import re
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from cachecheck.commands.progress import progress_bar
+from cachecheck.commands.fuzz_options import FuzzOptions
+from cachecheck.commands.suite_run import run_suite
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
-from cachecheck.pytest_plugin import EFFORTS
 from cachecheck.report.covered import print_coverage
 from cachecheck.report.terminal import heading, print_plain, print_report, versions
 from cachecheck.session.run_folder import RunFolder, ShardResult, merged
 from cachecheck.verdict import Answer, Verdict, exit_code
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-
-
-@dataclass(frozen=True)
-class FuzzOptions:
-    """What the command line asks for.
-
-    Attributes:
-        target: name of the decoder.
-        laws: ids, all when empty.
-        seed: of cases and weights.
-        effort: a key of ``pytest_plugin.EFFORTS``.
-        examples: cases a law, whatever the effort; None to leave it to that.
-        seconds: go on for so long in place of a number of cases; None: do not.
-        max_length: longest sequence, None for the default.
-        call_timeout: seconds that one call of the decoder may take, None for ever.
-        json_file: where verdicts go as JSON, None for nowhere.
-        save: folder for failing cases.
-        workers: pytest-xdist's ``-n``, None for this process.
-        shards: tests a law, with cases of their own.
-        pdb: enter the debugger where a law fails.
-        junitxml: pytest's own report file.
-        pytest_options: anything else for pytest.
-    """
-
-    target: str
-    laws: tuple[str, ...] = ()
-    seed: int = 0
-    effort: str = "ci"
-    examples: int | None = None
-    seconds: float | None = None
-    max_length: int | None = None
-    call_timeout: float | None = None
-    json_file: Path | None = None
-    save: Path = Path("evidence/regressions")
-    workers: str | None = None
-    shards: int = 1
-    pdb: bool = False
-    junitxml: Path | None = None
-    pytest_options: tuple[str, ...] = ()
-
-    @property
-    def cases(self) -> int:
-        """Cases a law."""
-        return EFFORTS[self.effort] if self.examples is None else self.examples
-
-    @property
-    def amount(self) -> str:
-        """How much is asked for, in words."""
-        if self.seconds is None:
-            return f"{self.cases} examples a law"
-        return f"{self.seconds:g} seconds"
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
 
 def fuzz(options: FuzzOptions, console: Console) -> int:
@@ -93,18 +37,19 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     # A worker that is on its way out may still write there.
     with tempfile.TemporaryDirectory(prefix="cachecheck-", ignore_cleanup_errors=True) as folder:
         run_folder = RunFolder(Path(folder), options.shards)
-        status, output = _run_pytest(options, laws, run_folder)
+        status, output = run_suite(options, laws, run_folder)
         interrupted = status == pytest.ExitCode.INTERRUPTED
         found = _collect(laws, run_folder, interrupted=interrupted)
         running = run_folder.running(laws)
     if options.pdb:  # quitting the debugger after the last law is no loss
         interrupted &= len(found) < len(laws)
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not interrupted:
+    crashed = status not in _ENDED
+    if crashed:
         print_plain(console, output)
     verdicts = [one.verdict for one in found]
     if verdicts:
-        saved = {one.verdict.law: one.saved for one in found if one.saved is not None}
-        print_report(console, verdicts, options.target, saved)
+        replays = {one.verdict.law: one.replay for one in found if one.replay is not None}
+        print_report(console, verdicts, options.target, replays)
     if options.seconds is not None:
         print_coverage(console, verdicts)
     if options.json_file is not None:
@@ -112,10 +57,10 @@ def fuzz(options: FuzzOptions, console: Console) -> int:
     if interrupted:
         console.print(f"interrupted: {len(verdicts)} of {len(laws)} laws were done")
         for law, progress in running.items():
-            line = f"  {law}: none of {progress['count']} cases had failed"
+            line = f"  {law}: none of {progress.cases} cases had failed"
             console.print(line, highlight=False)
         return INTERRUPTED
-    return exit_code(verdicts)
+    return exit_code(verdicts) or (2 if crashed else 0)
 
 
 def _write_json(options: FuzzOptions, verdicts: Sequence[Verdict], file: Path) -> None:
@@ -152,73 +97,6 @@ def _check_places(options: FuzzOptions) -> None:
                 raise InputError(f"cannot write into {path.parent}: {place} is no folder")
 
 
-def _run_pytest(options: FuzzOptions, laws: list[str], run_folder: RunFolder) -> tuple[int, str]:
-    """Run pytest on ``suite.py``, quiet, away from the user's own configuration."""
-    output, errors = io.StringIO(), io.StringIO()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(_own_environment(run_folder.path))
-        if not options.pdb:
-            stack.enter_context(
-                progress_bar(laws, run_folder, cases=options.cases, seconds=options.seconds)
-            )
-            stack.enter_context(contextlib.redirect_stdout(output))
-            stack.enter_context(contextlib.redirect_stderr(errors))
-        status = int(pytest.main(_arguments(options, laws, run_folder)))
-    if status == pytest.ExitCode.USAGE_ERROR:
-        raise InputError(f"pytest refused its options: {_refusal(errors.getvalue())}")
-    return status, output.getvalue() + errors.getvalue()
-
-
-def _arguments(options: FuzzOptions, laws: list[str], run_folder: RunFolder) -> list[str]:
-    arguments = [
-        str(Path(__file__).parent.parent / "session" / "suite.py"),
-        *("-c", os.devnull, "--rootdir", str(Path.cwd()), "--noconftest"),
-        "--assert=plain",  # nothing here asserts, and pytest would rewrite all of Hypothesis
-        *("-p", "cachecheck.pytest_plugin", "-p", "no:cacheprovider"),
-        *("--cachecheck-target", options.target, "--cachecheck-laws", ",".join(laws)),
-        *("--cachecheck-seed", str(options.seed), "--cachecheck-examples", str(options.cases)),
-        *("--cachecheck-save", str(options.save), "--cachecheck-run-dir", str(run_folder.path)),
-        *("--cachecheck-shards", str(options.shards)),
-    ]
-    if options.seconds is not None:
-        arguments += ["--cachecheck-until", str(time.time() + options.seconds)]
-    if options.max_length is not None:
-        arguments += ["--cachecheck-max-length", str(options.max_length)]
-    if options.call_timeout is not None:
-        arguments += ["--cachecheck-call-timeout", str(options.call_timeout)]
-    workers = options.workers
-    if workers is None and options.call_timeout is not None and not options.pdb:
-        workers = "1"  # a call that hangs in native code can only be ended with its process
-    if workers is not None:
-        arguments += ["-n", workers]
-    if options.junitxml is not None:
-        arguments += [f"--junitxml={options.junitxml}"]
-    arguments += options.pytest_options
-    return [*arguments, "--pdb"] if options.pdb else arguments
-
-
-@contextlib.contextmanager
-def _own_environment(run_folder: Path) -> Iterator[None]:
-    """Leave out what configures the user's own tests; Hypothesis keeps its notes out of sight."""
-    pytests = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-    kept = {name: os.environ.pop(name) for name in pytests if name in os.environ}
-    notes = "HYPOTHESIS_STORAGE_DIRECTORY"
-    given = notes in os.environ
-    os.environ.setdefault(notes, str(run_folder / "hypothesis"))
-    try:
-        yield
-    finally:
-        os.environ.update(kept)
-        if not given:
-            del os.environ[notes]
-
-
-def _refusal(errors: str) -> str:
-    """The line that matters among pytest's on a usage error."""
-    found = re.search(r"error: (?!usage: )(.*)", errors, re.IGNORECASE)
-    return found.group(1) if found else errors.strip() or "see above"
-
-
 _CRASHED = "the process that ran this law ended before its verdict: did the decoder crash?"
 _HUNG = (
     "a call did not return in time and could not be interrupted: the decoder hangs in native code, "
@@ -228,21 +106,20 @@ _NOT_RUN = "not run: pytest's options left this law out, or the run stopped befo
 
 
 def _collect(laws: list[str], run_folder: RunFolder, *, interrupted: bool) -> list[ShardResult]:
-    """What each law found; an interrupted run has nothing of some."""
+    """The result of each law; an interrupted run has nothing of some."""
     found = []
     for law in laws:
-        kept = run_folder.finished(law)
-        if len(kept) < run_folder.shards and not interrupted:
-            kept.append(
-                ShardResult(Verdict(law, Answer.ERROR, message=_lost(law, run_folder)), None)
-            )
-        if kept:
-            found.append(merged(kept))
+        results = run_folder.finished(law)
+        if len(results) < run_folder.shards and not interrupted:
+            lost = Verdict(law, Answer.ERROR, message=_lost(law, run_folder))
+            results.append(ShardResult(lost))
+        if results:
+            found.append(merged(results))
     return found
 
 
 def _lost(law: str, run_folder: RunFolder) -> str:
-    """Why a law that began has no verdict."""
+    """The reason why a law has no verdict."""
     place = run_folder.hung_at(law)
     if place is not None:
         return _HUNG.format(place)

@@ -59,14 +59,14 @@ def progress_bar(
     def watch() -> tuple[float, str, str]:
         running = run_folder.running(laws)
         ended = sum(one.verdict.examples for law in laws for one in run_folder.finished(law))
-        tried = ended + sum(one["count"] for one in running.values())
+        tried = ended + sum(one.cases for one in running.values())
         past = time.monotonic() - started
         figures = f"{tried:,} examples, {tried / max(past, 0.1):.0f}/s"
-        reached = max((one["classes"] for one in running.values()), default=0)
+        reached = max((one.classes for one in running.values()), default=0)
         if reached:
             figures += f", {reached} classes of calls"
         finished = sum(bool(run_folder.finished(law)) for law in laws)
-        by_cases = finished * cases + sum(one["count"] for one in running.values())
+        by_cases = finished * cases + sum(one.cases for one in running.values())
         return (by_cases if seconds is None else past), ", ".join(running) or "checking", figures
 
     return watching(watch, total=cases * len(laws) if seconds is None else seconds)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -18,63 +15,46 @@ from cachecheck.errors import TargetError
 from cachecheck.guard import CallLimit
 from cachecheck.laws import LAWS
 from cachecheck.pytest_plugin import examples_of, save_folder
-from cachecheck.replay import save_failure, stored_cases
-from cachecheck.report.failure import failure_block
+from cachecheck.replay import replay_arguments, save_failure, stored_cases
 from cachecheck.search import InterruptedSearchError, search
 from cachecheck.search.cases import Effort
+from cachecheck.search.check import unforeseen
 from cachecheck.search.tally import Tally
-from cachecheck.session.run_folder import RunFolder
+from cachecheck.session.ctrl_c import CtrlC
+from cachecheck.session.decoder_name import DecoderName
+from cachecheck.session.outcome import LawOutcome
+from cachecheck.session.run_folder import Progress, RunFolder, ShardResult
 from cachecheck.target import Target, load_target
 from cachecheck.verdict import Answer, Verdict
 
-_TICK = 0.1  # seconds between two notes of progress
+_TICK = 0.1  # seconds between two reports of progress
 _SHARD_STEP = 1_000_003  # between the seeds of shards: no two draw the same cases
-
-
-@dataclass(frozen=True)
-class LawRun:
-    """One law's verdict, rendered, with the exception behind it for a debugger."""
-
-    verdict: Verdict
-    text: str
-    cause: BaseException | None
-
-    def raise_for_pytest(self, config: pytest.Config) -> None:
-        """Fail, skip or pass the test that ran it."""
-        answer = self.verdict.answer.value
-        if answer in ("UNSUPPORTED", "INCONCLUSIVE"):
-            pytest.skip(f"{answer}: {self.verdict.message}")
-        if answer == "HOLDS":
-            return
-        if self.cause is not None and config.getoption("usepdb"):
-            raise self.cause  # its traceback leads the debugger to where it happened
-        pytest.fail(self.text, pytrace=False)
 
 
 @dataclass
 class LawRunner:
-    """Runs laws on one target.
+    """Runs laws on one decoder.
 
     Attributes:
         config: pytest's, with our options.
-        name: of the target.
-        load: gives the target; called once, when the first law runs.
+        name: of the decoder.
+        load: gives the decoder as a target; called once, when the first law runs.
         store: whether failing cases are stored.
     """
 
     config: pytest.Config
-    name: str
+    name: DecoderName
     load: Callable[[], Target]
     store: bool = True
     _target: Target | None = field(default=None, init=False)
-    _interrupted: bool = field(default=False, init=False)
+    _ctrl_c: CtrlC = field(default_factory=CtrlC, init=False)
 
     def __post_init__(self) -> None:
         option: Any = self.config.getoption
-        self.save = save_folder(self.config)
         run_folder: str | None = option("--cachecheck-run-dir")
         shards: int = option("--cachecheck-shards")
         self.run_folder = RunFolder(Path(run_folder), shards) if run_folder else None
+        self.save = None if self.name.target is None else save_folder(self.config)
 
     @property
     def laws(self) -> list[str]:
@@ -87,61 +67,38 @@ class LawRunner:
             raise pytest.UsageError(f"unknown law {unknown[0]!r}; known: {', '.join(LAWS)}")
         return [law for law in LAWS if law in chosen.split(",")]
 
-    def run(self, law: str, shard: int = 0) -> LawRun:
-        """Search for a case that breaks ``law``; note verdict and progress in the run's folder."""
+    def run(self, law: str, shard: int = 0) -> LawOutcome:
+        """Search for a case that breaks ``law``; write result and progress to the run's folder."""
         try:
-            with self._heeding_interrupts():
+            with self._ctrl_c.watched():
                 verdict, cause = self._search(law, shard)
         except InterruptedSearchError as stop:
-            self._keep(stop.verdict, shard)
+            self._recorded(stop.verdict, stop, shard)
             raise
-        except Exception as error:  # noqa: BLE001 - said in one line; --pdb leads to the place
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            message = f"cachecheck itself failed: {said}; please report it"
-            verdict, cause = Verdict(law, Answer.ERROR, message=message), error
-        text = self._keep(verdict, shard)
-        if self._interrupted:
-            raise KeyboardInterrupt
-        return LawRun(verdict, text, cause)
-
-    @contextlib.contextmanager
-    def _heeding_interrupts(self) -> Iterator[None]:
-        """Remember Ctrl-C as well as raising it.
-
-        Hypothesis has callbacks in the garbage collector and on weak references, and what is raised
-        in there is lost: 26 of 682 interrupts, as measured.
-        """
-        before = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(before):
-            yield
-            return
-
-        def remember(number: int, frame: FrameType | None) -> None:
-            self._interrupted = True
-            before(number, frame)
-
-        signal.signal(signal.SIGINT, remember)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException as error:  # noqa: BLE001 - said in one line; --pdb leads to the place
+            verdict, cause = unforeseen(law, error), error
+        outcome = self._recorded(verdict, cause, shard)
+        self._ctrl_c.raise_if_it_came()
+        return outcome
 
     def _search(self, law: str, shard: int) -> tuple[Verdict, BaseException | None]:
-        note = self._progress(law, shard)
-        note(None)
+        report_progress = self._progress_reporter(law, shard)
+        report_progress(None)
         try:
             if self._target is None:
                 self._target = self.load()
         except TargetError as error:
             return Verdict(law, Answer.ERROR, message=str(error)), error
         with self._limit(law, shard) as limit:
-            return search(LAWS[law], self._target, self._effort(law, shard, limit), on_case=note)
+            effort = self._effort(law, shard, limit)
+            return search(LAWS[law], self._target, effort, on_case=report_progress)
 
     def _effort(self, law: str, shard: int, limit: CallLimit | None) -> Effort:
         option: Any = self.config.getoption
         shards = option("--cachecheck-shards")
         seed = option("--cachecheck-seed")
-        known = () if self.save is None else stored_cases(self.name, law, self.save)
         return Effort(
             seed=seed,
             examples=-(-examples_of(self.config) // shards),
@@ -149,8 +106,14 @@ class LawRunner:
             seconds=self._share(option("--cachecheck-until")),
             limit=limit,
             case_seed=str(seed + shard * _SHARD_STEP) if shard else None,
-            known=known if shard == 0 else (),
+            known=() if shard else self._stored_cases(law),
         )
+
+    def _stored_cases(self, law: str) -> tuple[Any, ...]:
+        """Cases that failed before, with their decoders' seeds."""
+        if self.save is None or self.name.target is None:
+            return ()
+        return stored_cases(self.name.target, law, self.save)
 
     def _share(self, until: float | None) -> float | None:
         """This law's share of the time that is left: laws that end early leave theirs to others."""
@@ -169,46 +132,48 @@ class LawRunner:
         elif self.run_folder is None or not hasattr(self.config, "workerinput"):
             yield CallLimit(seconds)  # this process is the user's: it must not be ended
         else:
-            with self.run_folder.hang_note(law, shard).open("w") as file:
+            with self.run_folder.hang_file(law, shard).open("w") as file:
                 yield CallLimit(seconds, file)
 
-    def _keep(self, verdict: Verdict, shard: int) -> str:
-        """Store a failing case and the verdict, and render it."""
-        saved = None
-        if self.store and self.save is not None and verdict.failed:
+    def _recorded(self, verdict: Verdict, cause: BaseException | None, shard: int) -> LawOutcome:
+        """The outcome, its failing case stored, its result in the run's folder."""
+        # A decoder's exception may say what no file and no terminal takes.
+        said = verdict.message.encode("utf-8", "backslashreplace").decode()
+        verdict, file, replay = replace(verdict, message=said), None, None
+        if self.store and verdict.failed and self.save is not None and self.name.target is not None:
             try:
-                saved = save_failure(verdict, self.name, self.save)
+                file = save_failure(verdict, self.name.target, self.save)
+                replay = replay_arguments(file, self.name.target)
             except OSError as error:  # a full disk is no reason to lose the finding as well
-                note = f"could not be stored in {self.save}: {error.strerror}"
-                verdict = replace(verdict, message=f"{verdict.message}; {note}")
+                said = f"could not be stored in {self.save}: {error.strerror}"
+                verdict = replace(verdict, message=f"{verdict.message}; {said}")
         if self.run_folder is not None:
-            self.run_folder.keep(verdict, shard, saved)
-        return failure_block(verdict, self.name, saved)
+            self.run_folder.write_result(shard, ShardResult(verdict, replay))
+        return LawOutcome(verdict, self.name, file, replay, cause)
 
-    def _progress(self, law: str, shard: int) -> Callable[[Tally | None], None]:
-        """A callback that notes the number of cases for whoever draws the progress bar."""
+    def _progress_reporter(self, law: str, shard: int) -> Callable[[Tally | None], None]:
+        """A function that tells whoever draws the progress bar how far the search has come."""
         last = 0.0
 
-        def note(tally: Tally | None) -> None:
+        def report(tally: Tally | None) -> None:
             nonlocal last
-            if self._interrupted:
-                raise KeyboardInterrupt
+            self._ctrl_c.raise_if_it_came()
             now = time.monotonic()
             if self.run_folder is not None and now - last >= _TICK:
                 last = now
-                tried, classes = (tally.tried_cases, len(tally.covered)) if tally else (0, 0)
-                self.run_folder.note_progress(law, shard, tried, classes)
+                reached = (tally.tried_cases, len(tally.covered)) if tally else (0, 0)
+                self.run_folder.write_progress(law, shard, Progress(*reached))
 
-        return note
+        return report
 
 
-def of_options(config: pytest.Config) -> LawRunner:
+def runner_of_options(config: pytest.Config) -> LawRunner:
     """The runner of the target that the options name.
 
     Raises:
         pytest.UsageError: they name none.
     """
-    name = config.getoption("--cachecheck-target")
-    if not name:
+    target = config.getoption("--cachecheck-target")
+    if not target:
         raise pytest.UsageError("no target: give --cachecheck-target, or use cachecheck fuzz")
-    return LawRunner(config, name, lambda: load_target(name))
+    return LawRunner(config, DecoderName(target, target), lambda: load_target(target))

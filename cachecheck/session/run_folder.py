@@ -1,4 +1,4 @@
-"""What a running law leaves in the run's folder: progress, and its verdict.
+"""The folder of a run, in which a running law leaves its progress and then its verdict.
 
 That is how both come back from a worker process, and why nothing known is lost on Ctrl-C.
 """
@@ -6,7 +6,6 @@ That is how both come back from a worker process, and why nothing known is lost 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cachecheck.errors import InputError
+from cachecheck.files import Stored
 from cachecheck.schedule import Case, Schedule
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer, Verdict
@@ -30,10 +31,32 @@ _WEIGHT = (
 
 @dataclass(frozen=True)
 class ShardResult:
-    """A verdict, and the file of its failing case if one was stored."""
+    """A law's verdict in one shard.
+
+    Attributes:
+        verdict: what it found.
+        replay: what to type after ``cachecheck replay``, if its failing case was stored.
+    """
 
     verdict: Verdict
-    saved: Path | None
+    replay: str | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The cases that a law has tried so far.
+
+    Attributes:
+        cases: tried so far.
+        classes: of calls that they have reached; see `schedule.coverage`.
+    """
+
+    cases: int
+    classes: int
+
+
+_RESULT = Stored("verdict", 1, ShardResult)
+_PROGRESS = Stored("progress", 1, Progress)
 
 
 class RunFolder:
@@ -42,76 +65,70 @@ class RunFolder:
     def __init__(self, path: Path, shards: int = 1) -> None:
         self.path, self.shards = path, shards
 
-    def note_progress(self, law: str, shard: int, count: int, classes: int) -> None:
-        """Say how many cases were tried, and how many classes of calls they reached."""
-        _put(self._count(law, shard), json.dumps({"count": count, "classes": classes}))
+    def write_progress(self, law: str, shard: int, progress: Progress) -> None:
+        """Say how far a law's shard has come."""
+        _put(self._progress_file(law, shard), _PROGRESS.encode(progress, indent=0))
 
-    def keep(self, verdict: Verdict, shard: int, saved: Path | None) -> None:
-        """Say what a law's shard found."""
-        kept = {"verdict": verdict.to_wire(), "saved": str(saved) if saved else None}
-        _put(self._verdict(verdict.law, shard), json.dumps(kept))
+    def write_result(self, shard: int, result: ShardResult) -> None:
+        """Say what a law's shard has found."""
+        _put(self._result_file(result.verdict.law, shard), _RESULT.encode(result, indent=0))
 
-    def hang_note(self, law: str, shard: int) -> Path:
-        """Where the place of a hang in native code is written."""
+    def hang_file(self, law: str, shard: int) -> Path:
+        """The file that takes the place of a hang in native code."""
         return self.path / f"{law}.{shard}.hang"
 
     def hung_at(self, law: str) -> str | None:
         """The line whose call hung in native code, ``file.py:12``; None if none did."""
         for shard in range(self.shards):
-            note = self.hang_note(law, shard)
-            text = note.read_text() if note.exists() else ""
-            if text and not self._verdict(law, shard).exists():
+            file = self.hang_file(law, shard)
+            text = file.read_text() if file.exists() else ""
+            if text and not self._result_file(law, shard).exists():
                 main = text.rpartition("Thread 0x")[2]  # the main thread is written last
                 line = re.search(r'File "([^"]+)", line (\d+)', main)
                 return f"{Path(line[1]).name}:{line[2]}" if line else "an unknown place"
         return None
 
     def finished(self, law: str) -> list[ShardResult]:
-        """What the shards of a law have found so far."""
-        found = []
-        for shard in range(self.shards):
-            path = self._verdict(law, shard)
-            if path.exists():
-                kept = json.loads(path.read_text())
-                saved = Path(kept["saved"]) if kept["saved"] else None
-                found.append(ShardResult(Verdict.from_wire(kept["verdict"]), saved))
-        return found
+        """The results of those shards of a law that have ended."""
+        files = (self._result_file(law, shard) for shard in range(self.shards))
+        return [_RESULT.read(file) for file in files if file.exists()]
 
-    def running(self, laws: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Progress of the laws that are at work: ``count`` and ``classes``."""
-        progress: dict[str, dict[str, int]] = {}
+    def running(self, laws: Sequence[str]) -> dict[str, Progress]:
+        """Progress of the laws that are at work, all shards of one together."""
+        found: dict[str, Progress] = {}
         for law in laws:
             for shard in range(self.shards):
-                if self._verdict(law, shard).exists():
+                if self._result_file(law, shard).exists():
                     continue
-                with contextlib.suppress(OSError, ValueError):
-                    noted: dict[str, Any] = json.loads(self._count(law, shard).read_text())
-                    there = progress.setdefault(law, {"count": 0, "classes": 0})
-                    there["count"] += noted["count"]
-                    there["classes"] = max(there["classes"], noted["classes"])
-        return progress
+                with contextlib.suppress(InputError):  # it has not begun
+                    one = _PROGRESS.read(self._progress_file(law, shard))
+                    so_far = found.get(law, Progress(0, 0))
+                    found[law] = Progress(
+                        so_far.cases + one.cases, max(so_far.classes, one.classes)
+                    )
+        return found
 
     def unfinished(self, laws: Sequence[str]) -> int:
-        """Shards of laws without a verdict."""
+        """The number of shards of ``laws`` that have no verdict yet."""
         return sum(self.shards - len(self.finished(law)) for law in laws)
 
-    def _count(self, law: str, shard: int) -> Path:
-        return self.path / f"{law}.{shard}.count"
+    def _progress_file(self, law: str, shard: int) -> Path:
+        return self.path / f"{law}.{shard}.progress"
 
-    def _verdict(self, law: str, shard: int) -> Path:
+    def _result_file(self, law: str, shard: int) -> Path:
         return self.path / f"{law}.{shard}.json"
 
 
-def merged(kept: Sequence[ShardResult]) -> ShardResult:
-    """One verdict for the shards of a law: the gravest, its smallest case, all cases counted."""
-    gravest = min(kept, key=lambda one: _rank(one.verdict))
+def merged(results: Sequence[ShardResult]) -> ShardResult:
+    """One result for the shards of a law: the gravest, its smallest case, all cases counted."""
+    gravest = min(results, key=lambda one: _rank(one.verdict))
     covered: Counter[str] = Counter()
-    for one in kept:
+    for one in results:
         covered.update(dict(one.verdict.covered))
     verdict = replace(
         gravest.verdict,
-        examples=sum(one.verdict.examples for one in kept),
-        seconds=sum(one.verdict.seconds for one in kept),
+        examples=sum(one.verdict.examples for one in results),
+        seconds=sum(one.verdict.seconds for one in results),
         covered=tuple(sorted(covered.items())),
     )
     return replace(gravest, verdict=verdict)
@@ -125,7 +142,10 @@ def _rank(verdict: Verdict) -> tuple[int, Any]:
 
 
 def _put(path: Path, text: str) -> None:
-    """Write in one step: whoever watches must not read half of it."""
+    """Write in one step, since somebody watches; the folder is temporary and need survive nothing.
+
+    `files.write_whole` waits for the disk, which is too long ten times a second.
+    """
     part = path.with_suffix(path.suffix + ".part")
-    part.write_text(text)
+    part.write_text(text, encoding="utf-8")
     part.replace(path)
