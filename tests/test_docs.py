@@ -159,7 +159,7 @@ def sentences() -> list[str]:
     return found
 
 
-FOREIGN = {"--global", "--strict", "--hypothesis-profile"}
+FOREIGN = {"--git", "--global", "--strict", "--hypothesis-profile"}
 """Of git, mkdocs and Hypothesis."""
 
 
