@@ -19,7 +19,7 @@ from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS, Law
 from cachecheck.reference.config import Precision
 from cachecheck.schedule import Case, Schedule
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.search import search
 from cachecheck.search.cases import Effort, from_numbers
 from cachecheck.target import Target, as_target
@@ -146,7 +146,7 @@ def compared(shrunk: str, minimum: str | None) -> str | None:
 
 def _size(text: str) -> tuple[int, int, list[tuple[int, ...]]]:
     steps = Schedule.parse(text).steps
-    return Schedule.parse(text).length, len(steps), [key_of(step) for step in steps]
+    return Schedule.parse(text).length, len(steps), [sort_key(step) for step in steps]
 
 
 def runs(fault: Fault, dtype: Precision, seeds: int, patience: int) -> list[dict[str, Any]]:

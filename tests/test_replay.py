@@ -147,7 +147,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "target's type": ({"target": 3}, "target must be str; got 3"),
     "member": ({"target": "mine.py:build"}, "mine.py has no 'build'; it has make"),
     "seed": ({"decoder_seed": "0"}, "decoder_seed must be int; got '0'"),
-    "schedule": ({"schedule": "1+0"}, "is no step of a schedule; expected something like 5+3"),
+    "schedule": ({"schedule": "1+0"}, "is not a step of a schedule; expected something like 5+3"),
     "sum": ({"schedule": "5"}, "the schedule 5 is for 5 tokens; got 3"),
     "one call": (
         {"law": "sensitivity", "schedule": "3"},

@@ -28,7 +28,7 @@ from cachecheck.schedule import (
     Step,
     branch_name,
 )
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.verdict import Answer, Violation
 
 ROWS = 2
@@ -72,7 +72,7 @@ def _continued(
     last = count == 1 and not scope.bare_end
     if tokens == 0 and not scope.bare_end:
         return
-    for step in sorted(_possible(branches, tokens, scope), key=key_of):
+    for step in sorted(_possible(branches, tokens, scope), key=sort_key):
         appended = sum(step.sizes) if isinstance(step, Append) else 0
         if last and appended != tokens:
             continue

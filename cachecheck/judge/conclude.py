@@ -12,7 +12,7 @@ from cachecheck.judge.tally import Tally
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
 from cachecheck.laws.comparison import closeness
-from cachecheck.schedule.coverage import to_wire
+from cachecheck.schedule.coverage import as_pairs
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer, Code, Finding, Margin, Reason, Verdict
 
@@ -175,7 +175,7 @@ def _verdict(
         decoder_seed=trial.decoder_seed if trial else None,
         violation=finding.violation if finding else None,
         reasons=reasons,
-        covered=to_wire(tally.covered),
+        covered=as_pairs(tally.covered),
         margin=margin,
         shrunk=shrunk,
     )

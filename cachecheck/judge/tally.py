@@ -10,7 +10,7 @@ from cachecheck.judge.judgement import Judged, Judgement, examine
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
 from cachecheck.laws.comparison import nearness
-from cachecheck.schedule.coverage import Class, classes_of
+from cachecheck.schedule.coverage import CallClass, classes_of
 from cachecheck.verdict import Finding
 
 
@@ -44,7 +44,7 @@ class Tally:
         self.doubtful: list[tuple[Trial, Judged]] = []
         self.closest: tuple[Trial, Finding] | None = None
         self.latest: Trial | None = None
-        self.covered: Counter[Class] = Counter()
+        self.covered: Counter[CallClass] = Counter()
         self.with_history = 0
         self.longest = 0
         self.smallest_window: int | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cachecheck.guard import Guarded, Rows
-from cachecheck.schedule.coverage import Class
+from cachecheck.schedule.coverage import CallClass
 from cachecheck.schedule.tokens import changed, tokens_of_seed
 from cachecheck.tolerance import shares
 from cachecheck.verdict import Code
@@ -24,7 +24,7 @@ More than half of the cases drawn have one.
 """
 
 
-def without_history(covered: Mapping[Class, int], examples: int) -> Code | None:
+def without_history(covered: Mapping[CallClass, int], examples: int) -> Code | None:
     """Why the calls made show little: none onto a history, or none of several tokens."""
     onto = {key for key in covered if key[0] != "0"}
     if not onto:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from cachecheck.schedule import Append, Schedule
-from cachecheck.schedule.notation import write
+from cachecheck.schedule.notation import format_steps
 from cachecheck.verdict import Verdict, Violation
 
 _TOKENS_SHOWN = 16
@@ -80,7 +80,7 @@ def _place(broken: Violation, schedule: str | None) -> str:
         return f"chunk {broken.call}{row}"
     # A law may make calls of its own after the schedule's.
     step = parsed.steps[broken.call - 1 : broken.call]
-    shown = f" ({write(step)})" if step else ""
+    shown = f" ({format_steps(step)})" if step else ""
     return f"step {broken.call}{shown}{row}"
 
 

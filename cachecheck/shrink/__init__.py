@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cachecheck.schedule import Case
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.shrink import plain, programs
 from cachecheck.shrink.coarse import coarse, cut_after
 
@@ -28,7 +28,7 @@ def size_of(case: Case) -> Size:
     Of plain schedules: fewer tokens, fewer calls, earlier cuts, lower tokens.
     """
     steps = case.schedule.steps
-    return len(case.tokens), len(steps), tuple(map(key_of, steps)), case.tokens
+    return len(case.tokens), len(steps), tuple(map(sort_key, steps)), case.tokens
 
 
 def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -> Case:
