@@ -84,9 +84,9 @@ def measure(decoder: Guarded, length: int, *, exact: bool = False) -> Margin:
 def margin_of(decoder: Guarded, length: int, *, exact: bool) -> Margin:
     """`measure`, once for each length: the full pass of a decoder does not change."""
     key = ("margin", length, exact)
-    if key not in decoder.remembered:
-        decoder.remembered[key] = measure(decoder, length, exact=exact)
-    found: Margin = decoder.remembered[key]
+    if key not in decoder.memo:
+        decoder.memo[key] = measure(decoder, length, exact=exact)
+    found: Margin = decoder.memo[key]
     return found
 
 

@@ -37,9 +37,9 @@ def without_history(covered: Mapping[CallClass, int], examples: int) -> Code | N
 def idle_rows_of(decoder: Guarded, *, cached: bool) -> Code | None:
     """`idle_rows`, once for a decoder: what it remembers is not asked again."""
     key = ("idle", cached)
-    if key not in decoder.remembered:
-        decoder.remembered[key] = idle_rows(decoder, cached=cached)
-    found: Code | None = decoder.remembered[key]
+    if key not in decoder.memo:
+        decoder.memo[key] = idle_rows(decoder, cached=cached)
+    found: Code | None = decoder.memo[key]
     return found
 
 
