@@ -1,4 +1,4 @@
-"""What a long run has reached: how many calls of each class of past and chunk."""
+"""The coverage of a long run: a table of the calls of each class of past and chunk."""
 
 from __future__ import annotations
 

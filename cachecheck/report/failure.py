@@ -1,4 +1,4 @@
-"""The block of one failure: the schedule, the place of the first wrong row, how to replay it."""
+"""The block of one failure: the schedule, the place of the first wrong row, the replay line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _tokens(tokens: Sequence[int]) -> str:
 
 
 def _own_tokens(verdict: Verdict) -> list[str]:
-    """What the sequence with the wrong row holds by then, where that is not all the tokens."""
+    """The tokens of the sequence with the wrong row by then, where those are not all tokens."""
     broken, schedule = verdict.violation, Schedule.parse(verdict.schedule or "1")
     if broken is None or broken.call is None or schedule.plain:
         return []
