@@ -79,7 +79,7 @@ def test_a_failure_fails_again_until_the_decoder_is_mended(
     ("kind", "law", "answer", "part"),
     [
         ("RaisesOnThird", "schedule", Replayed.ERROR, "out of memory at 3 tokens"),
-        ("Unmoved", "sensitivity", Replayed.FAILED, "moves no later row: the cache is not used"),
+        ("Unmoved", "sensitivity", Replayed.FAILED, "changes no later row: the cache is not used"),
         ("ForgetsOffset", "schedule", Replayed.FAILED, "gives other rows than one full pass"),
     ],
 )
