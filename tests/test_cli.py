@@ -218,7 +218,7 @@ def test_stopping_at_the_first_failure_blames_no_decoder_for_the_rest(
 ) -> None:
     ran = cachecheck("fuzz", f"{TESTS}:ForgetsOffset", "--examples", "10", "--", "-x")
     assert ran.code == 1
-    assert "did the decoder crash" not in ran.out
+    assert "perhaps the decoder crashed it" not in ran.out
     assert "1 of 17 laws violated: schedule; 13 of 17 laws could not be checked" in ran.out
 
 

@@ -113,7 +113,7 @@ def test_doubtful_differences_are_inconclusive(cachecheck: Run, options: tuple[s
     assert (ran.code, ran.err) == (3, "")
     assert ran.out.startswith(f"INCONCLUSIVE  {options[1] if options else 'schedule'}   {TESTS}:Do")
     assert "  largest difference  1.0e-06\n" in ran.out
-    assert "  because             differences like 1.0e-06 in " in ran.out
+    assert "  because             rows differ by about 1.0e-06 in " in ran.out
     assert words(ran).endswith("or float64, which makes this a violation")
 
 

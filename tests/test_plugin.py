@@ -82,7 +82,7 @@ def test_each_law_is_a_test_that_passes_is_skipped_or_fails_with_its_block(
     faint = run(SUITE, *options, f"{TARGET}:Faint")
     faint.assert_outcomes(passed=2, skipped=15)  # no room for a mistake in most
     faint.stdout.fnmatch_lines(
-        ["SKIPPED * INCONCLUSIVE: changing a cached token moves later rows*"]
+        ["SKIPPED * INCONCLUSIVE: changing a cached token changes later rows*"]
     )
     wrong = run(SUITE, *options, f"{TARGET}:ForgetsOffset", "-v")
     wrong.assert_outcomes(passed=5, failed=3, skipped=9)  # branch and programs follow schedule
