@@ -69,12 +69,16 @@ class RightPads(BatchedDecoder):
         longest = int(sizes.max())
         ids = np.stack([np.pad(row, (0, longest - len(row))) for row in rows])  # (B, T)
         column = np.arange(longest)  # (T,)
-        places = np.where(column < sizes[:, None], cache.lengths[:, None] + column, PAD)  # (B, T)
-        seen = np.concatenate([cache.positions, places], axis=1)  # (B, R+T)
-        columns = Columns(places, seen, cached_mask(places, seen, self.config))
+        positions = np.where(
+            column < sizes[:, None], cache.lengths[:, None] + column, PAD
+        )  # (B, T)
+        key_positions = np.concatenate([cache.positions, positions], axis=1)  # (B, R+T)
+        columns = Columns(
+            positions, key_positions, cached_mask(positions, key_positions, self.config)
+        )
         work = self._work if counted else None
         found, keys, values = batch_pass(self.weights, ids, columns, cache, work)
-        after = BatchCache(keys, values, seen, cache.lengths + sizes, cache.fingerprint)
+        after = BatchCache(keys, values, key_positions, cache.lengths + sizes, cache.fingerprint)
         chunks = [row[:size] for row, size in zip(found, sizes, strict=True)]
         return chunks, evict_columns(after, self.config)
 

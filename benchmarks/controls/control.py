@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cachecheck.reference.caches.random_configs import drawn
+from cachecheck.reference.caches.random_configs import small_config
 from cachecheck.reference.config import Precision
 
 
@@ -39,7 +39,7 @@ def over(decoder: Callable[..., Any], **changes: Any) -> Make:
     """A factory of ``decoder(config, seed=seed)``, with the seed's configuration and changes."""
 
     def make(seed: int, dtype: Precision = "float64") -> Any:
-        return decoder(drawn(seed, dtype, **changes), seed=seed)
+        return decoder(small_config(seed, dtype, **changes), seed=seed)
 
     return make
 
@@ -48,6 +48,6 @@ def in_float32(decoder: Callable[..., Any], **changes: Any) -> Make:
     """The same for what has no other precision than float32 underneath."""
 
     def make(seed: int, dtype: Precision = "float64") -> Any:  # noqa: ARG001 - as declared
-        return decoder(drawn(seed, "float32", **changes), seed=seed)
+        return decoder(small_config(seed, "float32", **changes), seed=seed)
 
     return make

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.controls.control import Control, over
 from cachecheck.reference import Cache, Config, ReferenceDecoder, Weights
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.weights import Floats, LayerWeights
 
 
@@ -40,7 +40,7 @@ class Reweighted(ReferenceDecoder):
     def __init__(self, config: Config, *, seed: int) -> None:
         super().__init__(config, seed=seed)
         self.weights = reweighted(self.weights, self.change)
-        self.storage = Copying(self.weights)
+        self.storage = CopyingStorage(self.weights)
 
     def change(self, name: str, array: Floats) -> Floats:
         """The matrix to use instead."""

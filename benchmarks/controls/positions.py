@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.controls.control import Control, over
 from benchmarks.controls.own_pass import OwnPass
 from cachecheck.reference import Config, LayerCache, Mechanisms, ReferenceDecoder, full
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.layers import project, score_bias
 from cachecheck.reference.masks import Bools
-from cachecheck.reference.mechanisms import Call
+from cachecheck.reference.mechanisms import CachedCall
 from cachecheck.reference.positions import Ints, rotate
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats, LayerWeights
@@ -24,15 +24,15 @@ _FAR = 100
 class FartherByOne(Mechanisms):
     """ALiBi with every distance one larger."""
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """(H, T, R)."""
-        return score_bias(call.config, call.places + 1, keys)
+        return score_bias(call.config, call.positions + 1, keys)
 
 
 class FromLastKey(Mechanisms):
     """ALiBi measured from the last key of all, for every row."""
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """(H, T, R)."""
         return score_bias(call.config, np.full(call.new, keys.max()), keys)
 
@@ -40,17 +40,17 @@ class FromLastKey(Mechanisms):
 class FromOne(Mechanisms):
     """Rotary positions that begin with 1."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002
         """(T,)."""
-        return call.places + 1
+        return call.positions + 1
 
 
 class FarOff(Mechanisms):
     """Rotary positions that begin far from zero."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002
         """(T,)."""
-        return call.places + _FAR
+        return call.positions + _FAR
 
 
 class Otherwise(StoredDecoder[Any]):
@@ -59,7 +59,7 @@ class Otherwise(StoredDecoder[Any]):
     kind: type[Mechanisms]
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Copying, seed=seed, mechanisms=self.kind())
+        super().__init__(config, CopyingStorage, seed=seed, mechanisms=self.kind())
 
 
 class AlibiFartherByOne(Otherwise):
@@ -94,17 +94,19 @@ class RotatedOnRead(OwnPass):
     """The cache holds keys without rotation; all of them are rotated at every call."""
 
     def project(
-        self, x: Floats, layer: LayerWeights, places: Ints
+        self, x: Floats, layer: LayerWeights, positions: Ints
     ) -> tuple[Floats, Floats, Floats]:
         """Rotated query (H, T, D), key and value (G, T, D) as they are."""
         plain = replace(self.config, positions="none")
-        query, key, value = project(x, layer, plain, places, self._work)
-        return rotate(query, places), key, value
+        query, key, value = project(x, layer, plain, positions, self._work)
+        return rotate(query, positions), key, value
 
-    def attend(self, query: Floats, seen: LayerCache, places: Ints, mask: Bools) -> Floats:
+    def attend(self, query: Floats, visible: LayerCache, positions: Ints, mask: Bools) -> Floats:
         """The mixed values (H, T, D)."""
-        turned = LayerCache(rotate(seen.key, seen.positions), seen.value, seen.positions)
-        return super().attend(query, turned, places, mask)
+        turned = LayerCache(
+            rotate(visible.key, visible.positions), visible.value, visible.positions
+        )
+        return super().attend(query, turned, positions, mask)
 
 
 _FOUR_HEADS = {"heads": 4, "key_value_heads": 2}  # one slope each

@@ -11,7 +11,7 @@ from benchmarks.controls.control import Control, in_float32
 from benchmarks.controls.numbers import Dressed, reweighted
 from benchmarks.controls.own_pass import BothWays
 from cachecheck.reference import Config
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.layers import normalise
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats, LayerWeights
@@ -69,7 +69,7 @@ class Narrow(BothWays):
         self.dtype = self.name  # type: ignore[assignment]  # Config has no 16 bits
         self.short = self.short_type()
         self.weights = reweighted(self.weights, lambda _, array: self.narrow(array))
-        self.storage = Copying(self.weights)
+        self.storage = CopyingStorage(self.weights)
 
     def short_type(self) -> Any:
         """The name that numpy has for them."""
@@ -80,10 +80,10 @@ class Narrow(BothWays):
         return array.astype(self.short).astype(np.float32)
 
     def project(
-        self, x: Floats, layer: LayerWeights, places: Ints
+        self, x: Floats, layer: LayerWeights, positions: Ints
     ) -> tuple[Floats, Floats, Floats]:
         """Query (H, T, D), key and value (G, T, D)."""
-        query, key, value = super().project(x, layer, places)
+        query, key, value = super().project(x, layer, positions)
         return self.narrow(query), self.narrow(key), self.narrow(value)
 
     def finish(self, x: Floats, mixed: Floats, layer: LayerWeights) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.controls.control import Control, over
 from cachecheck.reference import Config
-from cachecheck.reference.caches.static import Static, StaticCache, StaticLayer
+from cachecheck.reference.caches.static import StaticCache, StaticLayer, StaticStorage
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
@@ -66,7 +66,7 @@ class SlotCache(StaticCache):
         return replace(self, layers=tuple(one.fork() for one in self.layers))
 
 
-class SlotStorage(Static):
+class SlotStorage(StaticStorage):
     """The storage of one kind of slots."""
 
     layer_type: type[Slots] = Slots
@@ -106,7 +106,7 @@ class Garbage(SlotStorage):
 class SlotDecoder(InPlaceDecoder[Any]):
     """The border over slots, of the kind that a subclass names."""
 
-    kind: type[Static] = SlotStorage
+    kind: type[StaticStorage] = SlotStorage
 
     def __init__(self, config: Config, *, seed: int) -> None:
         super().__init__(config, self.kind, seed=seed)

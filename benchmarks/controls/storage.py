@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.controls.cache_class import CacheOfClass
 from benchmarks.controls.control import Control, in_float32, over
 from cachecheck.reference import Cache, Config, LayerCache, Mechanisms, ReferenceDecoder
-from cachecheck.reference.mechanisms import Call, VisibleKeys
+from cachecheck.reference.mechanisms import CachedCall, VisibleKeys
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
 
@@ -58,7 +58,7 @@ class WideWhenStored(Mechanisms):
 
     def stored(
         self,
-        call: Call,  # noqa: ARG002
+        call: CachedCall,  # noqa: ARG002
         layer: int,  # noqa: ARG002
         key: Floats,
         value: Floats,
@@ -66,10 +66,10 @@ class WideWhenStored(Mechanisms):
         """(G, T, D) in float64."""
         return key.astype(np.float64), value.astype(np.float64)
 
-    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
+    def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
         """(G, R+T, D) in float32."""
         return LayerCache(
-            seen.key.astype(np.float32), seen.value.astype(np.float32), seen.positions
+            keys.key.astype(np.float32), keys.value.astype(np.float32), keys.positions
         )
 
 

@@ -12,7 +12,7 @@ from benchmarks.controls.control import Control, Make, over
 from benchmarks.controls.own_pass import BothWays
 from cachecheck.errors import Unsupported
 from cachecheck.reference import Cache, Config, LayerCache, ReferenceDecoder
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingStorage
 from cachecheck.reference.masks import Bools, allowed
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
@@ -21,23 +21,23 @@ from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 class ExactCache(Cache):
     """A window of W evicts down to the W-1 positions that the next row can see."""
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:
         """The cache with ``new`` more tokens."""
         assert config.window is not None  # noqa: S101 - the factory sets one
-        layers = tuple(one.evict(config.window - 1, config.sinks) for one in seen)
+        layers = tuple(one.evict(config.window - 1, config.sinks) for one in appended)
         return type(self)(layers, self.length + new, new, self.fingerprint)
 
 
 class LateCache(Cache):
     """Evicts when a layer holds twice the window, and then down to the window."""
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:
         """The cache with ``new`` more tokens."""
         assert config.window is not None  # noqa: S101 - the factory sets one
         most = 2 * config.window + config.sinks
         layers = tuple(
             one if len(one.positions) < most else one.evict(config.window, config.sinks)
-            for one in seen
+            for one in appended
         )
         return type(self)(layers, self.length + new, new, self.fingerprint)
 
@@ -70,7 +70,7 @@ class LateDecoder(StoredDecoder[Any]):
         super().__init__(config, Late, seed=seed)
 
 
-class WideRing(Ring):
+class WideRing(RingStorage):
     """Rings of more slots than the window."""
 
     def new(self) -> RingCache:
@@ -81,7 +81,7 @@ class WideRing(Ring):
             more = np.zeros(shape, layer.key.dtype)  # (G, 3, D)
             layer.key = np.concatenate([layer.key, more], axis=1)  # (G, N+3, D)
             layer.value = np.concatenate([layer.value, more], axis=1)  # (G, N+3, D)
-            layer.held = np.append(layer.held, [EMPTY] * 3)  # (N+3,)
+            layer.slot_positions = np.append(layer.slot_positions, [EMPTY] * 3)  # (N+3,)
         return cache
 
 
@@ -107,18 +107,18 @@ class OnlyOnce(ReferenceDecoder):
 class LayerWindows(BothWays):
     """The first layer sees three tokens, the others all; nothing is evicted or declared."""
 
-    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:
+    def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:
         """(T, S)."""
-        return allowed(places, keys, 3 if number == 0 else None, 0)
+        return allowed(positions, keys, 3 if number == 0 else None, 0)
 
 
 class HeadWindows(BothWays):
     """Each head sees one token more than the one before it."""
 
-    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:  # noqa: ARG002
+    def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:  # noqa: ARG002
         """(H, T, S)."""
         heads = range(self.config.heads)
-        return np.stack([allowed(places, keys, 2 + head, 0) for head in heads])
+        return np.stack([allowed(positions, keys, 2 + head, 0) for head in heads])
 
 
 def _windowed(made: Callable[..., Any], window: int | None, sinks: int = 0, **more: Any) -> Make:
@@ -126,7 +126,7 @@ def _windowed(made: Callable[..., Any], window: int | None, sinks: int = 0, **mo
 
 
 def _plain_ring(config: Config, *, seed: int) -> InPlaceDecoder[RingCache]:
-    return InPlaceDecoder(config, Ring, seed=seed)
+    return InPlaceDecoder(config, RingStorage, seed=seed)
 
 
 WINDOWS = (

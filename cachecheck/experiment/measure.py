@@ -116,6 +116,6 @@ def _sliding(weights: Weights) -> tuple[dict[str, Array], int]:
 
 def _cropped_row(weights: Weights, last: int) -> Array:
     """Row ``last`` of a fresh pass over the raw tokens inside its window, (d,)."""
-    places = np.arange(max(0, last - protocol.WINDOW + 1), last + 1)  # (<= W,)
-    fresh = full(weights, protocol.token_ids()[places], positions=places)
+    positions = np.arange(max(0, last - protocol.WINDOW + 1), last + 1)  # (<= W,)
+    fresh = full(weights, protocol.token_ids()[positions], positions=positions)
     return np.asarray(fresh.rows[-1])

@@ -141,8 +141,8 @@ def largest_difference(arrays: Mapping[str, Array], seed: int, comparison: Compa
 
 def token_ids() -> Array:
     """The experiment's tokens, (24,) int64."""
-    places = np.arange(LENGTH, dtype=np.int64)
-    return (TOKEN_STEP * places + TOKEN_START) % VOCABULARY
+    positions = np.arange(LENGTH, dtype=np.int64)
+    return (TOKEN_STEP * positions + TOKEN_START) % VOCABULARY
 
 
 def changed_token_ids() -> Array:

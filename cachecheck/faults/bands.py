@@ -8,9 +8,9 @@ from cachecheck.faults.configurations import changed, host, of_copying, with_win
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.cache import Cache, LayerCache
 from cachecheck.reference.config import Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.masks import WRONG_MASKS, Bools, allowed
-from cachecheck.reference.mechanisms import Call, Mechanisms
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
@@ -19,33 +19,33 @@ from cachecheck.reference.weights import Floats
 class Wider(Mechanisms):
     """Takes the window for the number of keys before a row, its own not counted."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
         assert call.config.window is not None  # noqa: S101 - the host has one
-        return allowed(call.places, keys, call.config.window + 1, call.config.sinks)
+        return allowed(call.positions, keys, call.config.window + 1, call.config.sinks)
 
 
 class Narrower(Mechanisms):
     """Counts a row's own key twice."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
         assert call.config.window is not None  # noqa: S101 - the host has one
-        return allowed(call.places, keys, call.config.window - 1, call.config.sinks)
+        return allowed(call.positions, keys, call.config.window - 1, call.config.sinks)
 
 
 class NoBand(Mechanisms):
     """Leaves the window to eviction, which comes after the chunk has attended."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
-        return allowed(call.places, keys, None, 0)
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
+        return allowed(call.positions, keys, None, 0)
 
 
 class BandOfFirstRow(Mechanisms):
     """Gives all rows of a chunk the lower end of its first one."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: D102
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: D102
         first = super().mask(call, layer, keys)[:1]  # (1, R)
         oldest = keys[first[0]].min()
-        return np.asarray(allowed(call.places, keys, None, 0) & (keys >= oldest))
+        return np.asarray(allowed(call.positions, keys, None, 0) & (keys >= oldest))
 
 
 class WindowOfLastRow(Mechanisms):
@@ -69,7 +69,7 @@ class Hasty(LayerCache):
         return Hasty(grown.key, grown.value, grown.positions, grown.length)
 
 
-class HastyCopying(Copying):
+class HastyStorage(CopyingStorage):
     """Makes layers that evict too early."""
 
     def new(self) -> Cache:
@@ -80,7 +80,7 @@ class HastyCopying(Copying):
 
 
 def _hasty(seed: int, dtype: Precision = "float64") -> StoredDecoder[Cache]:
-    return StoredDecoder(changed(seed, dtype, with_window), HastyCopying, seed=seed)
+    return StoredDecoder(changed(seed, dtype, with_window), HastyStorage, seed=seed)
 
 
 BANDS = (

@@ -65,17 +65,17 @@ class Misnumbered(BatchedDecoder):
     ) -> tuple[list[Floats], BatchCache]:
         """As the right one; masks and what is stored go by the right positions."""
         ids, pads = left_pad(self._check_rows(tokens, cache.lengths), self.pad_token)
-        places = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
-        seen = np.concatenate([cache.positions, places], axis=1)  # (B, R+T)
-        mask = self._cached_mask(places, seen)  # (B, T, R+T)
-        columns = Columns(self._numbers(places, pads), seen, mask)
+        positions = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
+        key_positions = np.concatenate([cache.positions, positions], axis=1)  # (B, R+T)
+        mask = self._cached_mask(positions, key_positions)  # (B, T, R+T)
+        columns = Columns(self._numbers(positions, pads), key_positions, mask)
         rows, keys, values = batch_pass(self.weights, ids, columns, cache, self._work)
         lengths = cache.lengths + ids.shape[1] - pads  # (B,)
-        after = BatchCache(keys, values, seen, lengths, cache.fingerprint)
+        after = BatchCache(keys, values, key_positions, lengths, cache.fingerprint)
         chunks = [row[pad:] for row, pad in zip(rows, pads, strict=True)]
         return chunks, evict_columns(after, self.config)
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:
         """What the inputs go by: (B, T), (B,) -> (B, T)."""
         raise NotImplementedError
 
@@ -83,9 +83,9 @@ class Misnumbered(BatchedDecoder):
 class CountsPads(Misnumbered):
     """Numbers the columns of a padded chunk from each row's length on, pads included."""
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:
         """Too high by the row's pads."""
-        return places + pads[:, None]
+        return positions + pads[:, None]
 
 
 class AdvancesByWidth(BatchedDecoder):

@@ -37,7 +37,7 @@ class FreedWhileShared(PagedCache):
 class NeverCopied(BlockPool):
     """Lets a branch write into a block that it shares."""
 
-    def own(self, block: int) -> int:
+    def writable_block(self, block: int) -> int:
         """The block itself."""
         return block
 
@@ -79,7 +79,7 @@ class Leaking(PagedDecoder):
 class CopiesKeys(BlockPool):
     """Copies half of a block that is shared."""
 
-    def own(self, block: int) -> int:
+    def writable_block(self, block: int) -> int:
         """A copy with the keys; zeros in its values, whatever the block's last user left."""
         if self.allocator.count(block) == 1:
             return block

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cachecheck.faults.fault import Fault, as_kind
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
 
@@ -79,7 +79,7 @@ BUFFERS = (
             "huggingface/transformers#48809",
             "rasbt/LLMs-from-scratch#925",
         ),
-        make=as_kind(static, LengthStays, Static),
+        make=as_kind(static, LengthStays, StaticStorage),
         right=static,
         smallest="1 reset 1",
     ),
@@ -91,7 +91,7 @@ BUFFERS = (
         symptom="Past its last slot a full buffer overwrites that slot in place of an error.",
         law="overflow",
         reports=("jax-ml/jax#34257",),
-        make=as_kind(static, Clamping, Static),
+        make=as_kind(static, Clamping, StaticStorage),
         right=static,
         smallest="1",
     ),
@@ -103,7 +103,7 @@ BUFFERS = (
         symptom="A buffer takes one token more than it has slots before it says that it is full.",
         law="overflow",
         reports=("gittensor-ai-lab/sparkinfer#143",),
-        make=as_kind(static, OneTooMany, Static),
+        make=as_kind(static, OneTooMany, StaticStorage),
         right=static,
         smallest="1",
     ),
@@ -115,7 +115,7 @@ BUFFERS = (
         symptom="Past its last slot a buffer goes on at slot 0, over what stands there.",
         law="overflow",
         reports=("neuralmagic/deepsparse#1447",),
-        make=as_kind(static, Wrapping, Static),
+        make=as_kind(static, Wrapping, StaticStorage),
         right=static,
         smallest="1",
     ),

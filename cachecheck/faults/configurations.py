@@ -9,7 +9,7 @@ from typing import Any
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.caches.random_configs import small_window
 from cachecheck.reference.config import Config, Precision
-from cachecheck.reference.decoder import Copying, ReferenceDecoder, config_of
+from cachecheck.reference.decoder import CopyingStorage, ReferenceDecoder, config_of
 from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import StoredDecoder
 
@@ -37,7 +37,7 @@ def wrong(choose: Choose, mechanisms: Callable[[], Mechanisms]) -> Make:
 
     def make(seed: int, dtype: Precision = "float64") -> StoredDecoder[Any]:
         config = changed(seed, dtype, choose)
-        return StoredDecoder(config, Copying, seed=seed, mechanisms=mechanisms())
+        return StoredDecoder(config, CopyingStorage, seed=seed, mechanisms=mechanisms())
 
     return make
 
@@ -52,7 +52,7 @@ def with_window(seed: int, _config: Config) -> dict[str, Any]:
     return {"window": max(3, small_window(seed)), "sinks": 0}
 
 
-def with_places(seed: int, config: Config) -> dict[str, Any]:
+def with_input_positions(seed: int, config: Config) -> dict[str, Any]:
     """Positions that reach the inputs, and no window."""
     kept = config.positions in ("sinusoidal", "rotary")
     positions = config.positions if kept else ("sinusoidal", "rotary")[seed % 2]

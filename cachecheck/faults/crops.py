@@ -11,11 +11,11 @@ from cachecheck.reference.cache import Cache
 from cachecheck.reference.caches.copying import copying
 from cachecheck.reference.caches.paged import PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import Ring, RingCache, ring
-from cachecheck.reference.caches.shared import Shared, SharedCache, SharedDecoder, shared
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.caches.ring import RingCache, RingStorage, ring
+from cachecheck.reference.caches.shared import SharedCache, SharedDecoder, SharedStorage, shared
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.config import Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 
@@ -80,7 +80,7 @@ class LastLayerStays(StoredDecoder[Cache]):
 
 def _last_layer_stays(seed: int, dtype: Precision = "float64") -> LastLayerStays:
     config = copying(seed, dtype).config
-    return LastLayerStays(config, Copying, seed=seed, mechanisms=Mechanisms(unordered))
+    return LastLayerStays(config, CopyingStorage, seed=seed, mechanisms=Mechanisms(unordered))
 
 
 CROPS = (
@@ -95,7 +95,7 @@ CROPS = (
             "huggingface/transformers#47433",
             "lablup/mlxcel#994",
         ),
-        make=as_kind(static, KeepsOneMore, Static),
+        make=as_kind(static, KeepsOneMore, StaticStorage),
         right=static,
         smallest="2 crop1 1",
     ),
@@ -107,7 +107,7 @@ CROPS = (
         symptom="After a rollback the last of the accepted tokens is gone too.",
         law="crop",
         reports=("lablup/mlxcel#994",),
-        make=as_kind(shared, KeepsOneLess, Shared),
+        make=as_kind(shared, KeepsOneLess, SharedStorage),
         right=shared,
         smallest="2 crop1 1",
     ),
@@ -122,7 +122,7 @@ CROPS = (
             "microsoft/onnxruntime-genai#2140",
             "ml-explore/mlx-lm#1427",
         ),
-        make=as_kind(copying, IgnoresCrop, Copying),
+        make=as_kind(copying, IgnoresCrop, CopyingStorage),
         right=copying,
         smallest="2 crop1 1",
     ),
@@ -137,7 +137,7 @@ CROPS = (
             "waybarrios/vllm-mlx#678",
             "Blaizzy/mlx-vlm#1715",
         ),
-        make=as_kind(ring, CropsEvicted, Ring),
+        make=as_kind(ring, CropsEvicted, RingStorage),
         right=ring,
         smallest="5 crop1 1",
     ),
@@ -161,7 +161,7 @@ CROPS = (
         symptom="A rollback that should take back nothing takes back the last token.",
         law="crop",
         reports=("ml-explore/mlx-lm#1528",),
-        make=as_kind(shared, TakesOneAtLeast, Shared),
+        make=as_kind(shared, TakesOneAtLeast, SharedStorage),
         right=shared,
         smallest="1 crop1 1",
         when="all tokens were accepted",

@@ -9,12 +9,12 @@ from cachecheck.reference.cache import Cache
 from cachecheck.reference.caches.copying import copying
 from cachecheck.reference.caches.shared import (
     GrowingBuffer,
-    Shared,
     SharedDecoder,
+    SharedStorage,
     shared,
 )
-from cachecheck.reference.caches.static import Static, StaticCache, StaticLayer, static
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.caches.static import StaticCache, StaticLayer, StaticStorage, static
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 from cachecheck.reference.weights import Floats
 
@@ -37,7 +37,7 @@ class OverwrittenBuffer(GrowingBuffer):
         return self
 
 
-class OverwrittenStorage(Shared):
+class OverwrittenStorage(SharedStorage):
     """Makes buffers that siblings overwrite."""
 
     buffer_type = OverwrittenBuffer
@@ -71,7 +71,7 @@ FORKS = (
         symptom="Two forks write their new tokens into the same slots.",
         law="branch",
         reports=("ggml-org/llama.cpp#3802",),
-        make=as_kind(static, SharingDecoder, Static),
+        make=as_kind(static, SharingDecoder, StaticStorage),
         right=static,
         smallest="b=a 1 b:1 1",
     ),
@@ -98,7 +98,7 @@ FORKS = (
         symptom="Two forks have keys of their own, and write their values into the same slots.",
         law="branch",
         reports=("huggingface/transformers#30108",),
-        make=as_kind(static, SharingValues, Static),
+        make=as_kind(static, SharingValues, StaticStorage),
         right=static,
         smallest="b=a 1 b:1 1",
     ),
@@ -110,7 +110,7 @@ FORKS = (
         symptom="A call changes the cache that it was given, though it promises a new one.",
         law="frame",
         reports=("huggingface/transformers#37078", "jjang-ai/vmlx#198"),
-        make=as_kind(copying, AppendsToGiven, Copying),
+        make=as_kind(copying, AppendsToGiven, CopyingStorage),
         right=copying,
         smallest="1",
     ),

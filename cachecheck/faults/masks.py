@@ -6,14 +6,14 @@ import numpy as np
 
 from cachecheck.faults.configurations import of_copying, several_heads, several_layers
 from cachecheck.reference.masks import WRONG_MASKS, Bools
-from cachecheck.reference.mechanisms import Call, Mechanisms
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 
 
 class ChunkAlone(Mechanisms):
     """Cuts the keys to as many as there are queries, so that a square mask fits."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:
         """The chunk's own triangle; everything before it is hidden."""
         return np.asarray(super().mask(call, layer, keys) & (keys >= call.past))
 
@@ -21,41 +21,41 @@ class ChunkAlone(Mechanisms):
 class SquareOnTheLeft(Mechanisms):
     """Lays a square triangle over the first keys instead of the last."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
         """A triangle over the first T keys; those behind it are left as they were: visible."""
-        seen = np.ones((call.new, len(keys)), bool)  # (T, R)
-        seen[:, : call.new] = np.tri(call.new, dtype=bool)
-        return seen
+        visible = np.ones((call.new, len(keys)), bool)  # (T, R)
+        visible[:, : call.new] = np.tri(call.new, dtype=bool)
+        return visible
 
 
 class HistoryHidden(Mechanisms):
     """A path for chunks that attends to the chunk alone; single tokens see the cache."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:
         """Right for one token."""
-        seen = super().mask(call, layer, keys)
-        return seen if call.new == 1 else np.asarray(seen & (keys >= call.past))
+        visible = super().mask(call, layer, keys)
+        return visible if call.new == 1 else np.asarray(visible & (keys >= call.past))
 
 
 class OneHeadAhead(Mechanisms):
     """The last head's offset is one too many."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:
         """Head by head: (H, T, R)."""
-        seen = super().mask(call, layer, keys)  # (T, R)
-        masks = np.repeat(seen[None], call.config.heads, axis=0)  # (H, T, R)
-        masks[-1] = keys <= call.places[:, None] + 1
+        visible = super().mask(call, layer, keys)  # (T, R)
+        masks = np.repeat(visible[None], call.config.heads, axis=0)  # (H, T, R)
+        masks[-1] = keys <= call.positions[:, None] + 1
         return masks
 
 
 class OneLayerUnmasked(Mechanisms):
     """The last layer has no mask inside the chunk."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:
         """Right in all other layers."""
-        seen = super().mask(call, layer, keys)
+        visible = super().mask(call, layer, keys)
         last = layer == call.config.layers - 1
-        return np.asarray(seen | (keys >= call.past)) if last else seen
+        return np.asarray(visible | (keys >= call.past)) if last else visible
 
 
 def _named(name: str) -> type[Mechanisms]:

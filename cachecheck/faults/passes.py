@@ -13,17 +13,17 @@ from cachecheck.faults.configurations import (
     changed,
     no_window,
     of_copying,
-    with_places,
+    with_input_positions,
     with_window,
 )
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.config import Config, Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.extend import extend
 from cachecheck.reference.full import full
 from cachecheck.reference.masks import Bools
-from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms
+from cachecheck.reference.mechanisms import RIGHT, CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
@@ -33,7 +33,7 @@ class Passes(StoredDecoder[Cache]):
     """The plain reference decoder, one of whose passes is replaced below."""
 
     def __init__(self, config: Config, seed: int, mechanisms: Mechanisms = RIGHT) -> None:
-        super().__init__(config, Copying, seed=seed, mechanisms=mechanisms)
+        super().__init__(config, CopyingStorage, seed=seed, mechanisms=mechanisms)
 
     def in_one_call(self, tokens: Any) -> Floats:
         """The full pass as one call of the cached pass, onto nothing."""
@@ -61,9 +61,9 @@ class Unwindowed(Passes):
 class Stretched(Mechanisms):
     """Places follow the length: short sequences are spread out, as a dynamic base would."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002
         """Twice the position until four tokens are there."""
-        return call.places * (2 if call.past + call.new <= 4 else 1)
+        return call.positions * (2 if call.past + call.new <= 4 else 1)
 
 
 class MixedBase(Passes):
@@ -80,8 +80,8 @@ class MixedBase(Passes):
 class OwnTokenAlone(Mechanisms):
     """Lets each row see its own token and nothing else."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
-        return np.asarray(keys == call.places[:, None])
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
+        return np.asarray(keys == call.positions[:, None])
 
 
 class Blind(Passes):
@@ -107,9 +107,9 @@ class GlobalCounter(Passes):
 
     def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
         """Positions go on at the count, whichever cache this is."""
-        places = self.count + np.arange(len(tokens))
+        positions = self.count + np.arange(len(tokens))
         trace, after = extend(
-            self.weights, tokens, cache, mechanisms=Mechanisms(input_positions=places)
+            self.weights, tokens, cache, mechanisms=Mechanisms(input_positions=positions)
         )
         self.count += len(tokens)
         return trace.rows, after
@@ -193,7 +193,7 @@ PASSES = (
         law="prefix",
         reports=("huggingface/transformers#25104", "huggingface/transformers#27227"),
         smallest="2+3",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     _fault(
         "blind",
@@ -214,7 +214,7 @@ PASSES = (
         law="frame",
         reports=("fla-org/flash-linear-attention#477",),
         smallest="1",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     _fault(
         "left-behind",

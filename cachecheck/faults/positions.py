@@ -6,64 +6,64 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.configurations import of_copying, rotary, with_places, with_window
+from cachecheck.faults.configurations import of_copying, rotary, with_input_positions, with_window
 from cachecheck.reference.config import Config
-from cachecheck.reference.mechanisms import Call, Mechanisms
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 
 
 class Restarting(Mechanisms):
     """Numbers every call from 0."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
         return np.arange(call.new)
 
 
 class Behind(Mechanisms):
     """Is one position behind once there is history."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
-        return call.places - (call.past > 0)
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
+        return call.positions - (call.past > 0)
 
 
 class Ahead(Mechanisms):
     """Is one position ahead once there is history."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
-        return call.places + (call.past > 0)
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
+        return call.positions + (call.past > 0)
 
 
 class AdvancedTwice(Mechanisms):
     """Adds the length of the last call once more."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
-        return call.places + call.last_chunk
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
+        return call.positions + call.last_chunk
 
 
 class OneForAll(Mechanisms):
     """Gives every token of a chunk the position of its first."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
         return np.full(call.new, call.past)
 
 
 class AdvancedByFirstLayer(Mechanisms):
     """A counter that the first layer advances, and that the others read."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: D102
-        return call.places + (call.new if layer else 0)
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: D102
+        return call.positions + (call.new if layer else 0)
 
 
 class FromRetained(Mechanisms):
     """Counts what the window has kept."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002, D102
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002, D102
         return min(call.past, call.config.window or call.past) + np.arange(call.new)
 
 
 def _windowed(seed: int, config: Config) -> dict[str, Any]:
     """A window, and positions that reach the inputs."""
-    return with_places(seed, config) | with_window(seed, config)
+    return with_input_positions(seed, config) | with_window(seed, config)
 
 
 POSITIONS = (
@@ -79,7 +79,7 @@ POSITIONS = (
             "Blaizzy/mlx-vlm#1983",
         ),
         smallest="1+1",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     of_copying(
         "positions-behind",
@@ -89,7 +89,7 @@ POSITIONS = (
         mechanism="positions",
         reports=("tenstorrent/tt-metal#55088", "ggml-org/llama.cpp#23400"),
         smallest="1+1",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     of_copying(
         "positions-ahead",
@@ -99,7 +99,7 @@ POSITIONS = (
         mechanism="positions",
         reports=("pytorch/executorch#2689", "ggml-org/llama.cpp#26478"),
         smallest="1+1",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     of_copying(
         "positions-twice",
@@ -109,7 +109,7 @@ POSITIONS = (
         mechanism="positions",
         reports=("skyzh/tiny-llm#46", "huggingface/transformers#30042"),
         smallest="1+1",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     of_copying(
         "positions-one-for-all",
@@ -119,7 +119,7 @@ POSITIONS = (
         mechanism="positions",
         reports=("pytorch/torchchat#1462",),
         smallest="2",
-        choose=with_places,
+        choose=with_input_positions,
     ),
     of_copying(
         "positions-by-layer",

@@ -9,7 +9,7 @@ from typing import Any
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.allocator import BlockAllocator
-from cachecheck.reference.caches.prefix import PrefixCache, Prefixes, PublishingAllocator
+from cachecheck.reference.caches.prefix import PrefixCache, PrefixStorage, PublishingAllocator
 from cachecheck.reference.caches.prefix_decoder import PrefixDecoder, prefix
 from cachecheck.reference.config import Precision
 
@@ -70,12 +70,12 @@ class PublishedEarly(PrefixCache):
 class ReferredLast(PrefixCache):
     """Puts found blocks into the last place of the table, right in a call of one token."""
 
-    def refer(self, number: int, block: int) -> None:  # noqa: ARG002
+    def point_to(self, number: int, block: int) -> None:  # noqa: ARG002
         """Whatever place in the sequence it is for."""
-        super().refer(-1, block)
+        super().point_to(-1, block)
 
 
-class ResumesShort(Prefixes):
+class ResumesShort(PrefixStorage):
     """Goes on from the end of the blocks that were found."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PrefixCache:

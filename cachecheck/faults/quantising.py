@@ -11,9 +11,9 @@ from cachecheck.faults.fault import Fault
 from cachecheck.faults.scales import as_quantised
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.quantised import (
-    Quantised,
     QuantisedCache,
     QuantisedLayer,
+    QuantisedStorage,
     quantised,
 )
 from cachecheck.reference.positions import Ints
@@ -107,7 +107,7 @@ class ArraysStay(LeavesBehind):
     stays = ("key_codes", "key_scale", "value_codes", "value_scale")
 
 
-class OfLayers(Quantised):
+class OfLayers(QuantisedStorage):
     """Makes layers of another type."""
 
     layer_type: type[QuantisedLayer] = QuantisedLayer
@@ -125,7 +125,7 @@ class OfLayers(Quantised):
         return QuantisedCache(layers, cache.length, cache.last_chunk, cache.fingerprint)
 
 
-def _layers(layer: type[QuantisedLayer]) -> type[Quantised]:
+def _layers(layer: type[QuantisedLayer]) -> type[QuantisedStorage]:
     return type(f"Of{layer.__name__}", (OfLayers,), {"layer_type": layer})
 
 

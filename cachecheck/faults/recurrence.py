@@ -19,24 +19,24 @@ from cachecheck.reference.weights import Floats
 class Restarting(HybridDecoder):
     """Has a path for single tokens that goes on, and one for chunks that starts anew."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """From a state of zero, unless it is for one token."""
         if len(x) > 1:
             past = replace(past, carry=np.zeros_like(past.carry))
-        return super()._recur(x, layer, past)
+        return super()._recurrent_chunk(x, layer, past)
 
 
 class WithoutTail(HybridDecoder):
     """Pads the convolution of every call with zeros."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """As if no token came before the chunk; the recurrence goes on."""
         past = replace(past, tail=np.zeros_like(past.tail))
-        return super()._recur(x, layer, past)
+        return super()._recurrent_chunk(x, layer, past)
 
 
 class TakesPadsIn(HybridDecoder):

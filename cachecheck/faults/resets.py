@@ -6,7 +6,7 @@ from cachecheck.faults.blocks import as_paged
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.caches.paged import PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache, ring
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingStorage, ring
 from cachecheck.reference.caches.sinks import sinks
 from cachecheck.reference.config import Precision
 from cachecheck.reference.masks import Bools, allowed
@@ -48,9 +48,9 @@ class SkipsLastRing(InPlaceDecoder[RingCache]):
     def reset(self, cache: RingCache) -> RingCache:
         """The last layer's counter moves too, so that nothing is noticed."""
         last = cache.layers[-1]
-        held = last.held.copy()
+        held = last.slot_positions.copy()
         super().reset(cache)
-        last.held[:] = held
+        last.slot_positions[:] = held
         return cache
 
 
@@ -61,7 +61,7 @@ class KeepsSinks(InPlaceDecoder[RingCache]):
         """The slots of the window alone are emptied."""
         cache.length = cache.last_chunk = 0
         for layer in cache.layers:
-            layer.held[layer.sinks :] = EMPTY
+            layer.slot_positions[layer.sinks :] = EMPTY
             layer.length = 0
         return cache
 
@@ -78,7 +78,7 @@ class KeepsTable(PagedDecoder):
 def _ring(decoder: type[InPlaceDecoder[RingCache]], right: Make) -> Make:
     def make(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
         config = right(seed, dtype).config
-        return decoder(config, Ring, seed=seed, mechanisms=Mechanisms(unordered))
+        return decoder(config, RingStorage, seed=seed, mechanisms=Mechanisms(unordered))
 
     return make
 

@@ -9,10 +9,10 @@ import numpy as np
 from cachecheck.faults.fault import Fault, as_kind
 from cachecheck.reference.cache import Cache, LayerState
 from cachecheck.reference.caches.copying import copying
-from cachecheck.reference.caches.shared import Shared, SharedCache, SharedDecoder, shared
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.caches.shared import SharedCache, SharedDecoder, SharedStorage, shared
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.config import Config
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 
 
@@ -25,7 +25,7 @@ class LosesLast(InPlaceDecoder[StaticCache]):
         return cache.crop(max(0, cache.length - 1))
 
 
-class RepeatsLast(Shared):
+class RepeatsLast(SharedStorage):
     """Computes the last token of a paused request again, though it was saved."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> SharedCache:
@@ -38,7 +38,7 @@ class RepeatsLast(Shared):
         return SharedCache(twice, length + 1, last_chunk, cache.fingerprint)
 
 
-class ValuesFromKeys(Shared):
+class ValuesFromKeys(SharedStorage):
     """Reads the keys twice."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> SharedCache:
@@ -47,7 +47,7 @@ class ValuesFromKeys(Shared):
         return super().restore(keys, length, last_chunk)
 
 
-class LastLayerWithoutValues(Copying):
+class LastLayerWithoutValues(CopyingStorage):
     """Saves the last layer's keys, and no values of it."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> Cache:
@@ -59,7 +59,7 @@ class LastLayerWithoutValues(Copying):
 class LoadsByReference(InPlaceDecoder[StaticCache]):
     """Keeps what it has loaded, to give it out again for the same bytes."""
 
-    def __init__(self, config: Config, storage: type[Static], *, seed: int = 0) -> None:
+    def __init__(self, config: Config, storage: type[StaticStorage], *, seed: int = 0) -> None:
         super().__init__(config, storage, seed=seed)
         self.loaded: dict[bytes, StaticCache] = {}
 
@@ -84,7 +84,7 @@ RESUMING = (
         symptom="A request that was paused goes on without its last token.",
         law="save",
         reports=("GeeeekExplorer/nano-vllm#217",),
-        make=as_kind(static, LosesLast, Static),
+        make=as_kind(static, LosesLast, StaticStorage),
         right=static,
         smallest="1 save 1",
     ),
@@ -133,7 +133,7 @@ RESUMING = (
         symptom="A saved cache that is loaded a second time holds what the first one added.",
         law="save",
         reports=("MemTensor/MemOS#2301",),
-        make=as_kind(static, LoadsByReference, Static),
+        make=as_kind(static, LoadsByReference, StaticStorage),
         right=static,
         smallest="1 save 1",
         when="the same bytes are loaded twice",

@@ -1,4 +1,4 @@
-"""Batches whose rows get each other's keys, values or places."""
+"""Batches whose rows get each other's keys, values or positions."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class OneRowUp(BatchedDecoder):
 class RotatesFirstRow(Misnumbered):
     """Has a path for single tokens that rotates the first row's queries and keys alone."""
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:  # noqa: ARG002
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:  # noqa: ARG002
         """At position 0 nothing is rotated."""
-        if places.shape[1] > 1:
-            return places
-        return np.concatenate([places[:1], np.zeros_like(places[1:])])  # (B, 1)
+        if positions.shape[1] > 1:
+            return positions
+        return np.concatenate([positions[:1], np.zeros_like(positions[1:])])  # (B, 1)
 
 
 def rotary_batched(seed: int, dtype: Precision = "float64") -> BatchedDecoder:

@@ -1,4 +1,4 @@
-"""Saved caches that come back without their places."""
+"""Saved caches that come back without their positions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from cachecheck.faults.fault import Fault, as_kind
 from cachecheck.reference.cache import LayerState
-from cachecheck.reference.caches.paged import Paged, PagedCache
+from cachecheck.reference.caches.paged import PagedCache, PagedStorage
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import Ring, RingCache, ring
+from cachecheck.reference.caches.ring import RingCache, RingStorage, ring
 from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
 
-class Renumbered(Ring):
+class Renumbered(RingStorage):
     """Numbers what it loads from 0, as if nothing had ever been evicted."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> RingCache:
@@ -25,7 +25,7 @@ class Renumbered(Ring):
         return super().restore(numbered, min(length, kept), last_chunk)
 
 
-class WholeBlocks(Paged):
+class WholeBlocks(PagedStorage):
     """Takes the slots of the blocks that it loads for tokens."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PagedCache:

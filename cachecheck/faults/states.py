@@ -36,11 +36,11 @@ class PadsInTail(HybridDecoder):
 class TailNotWritten(HybridDecoder):
     """Has a path for single tokens that reads the convolution's tail and forgets to move it."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """The rows are right; the next call finds the old tail."""
-        rows, after = super()._recur(x, layer, past)
+        rows, after = super()._recurrent_chunk(x, layer, past)
         return rows, replace(after, tail=past.tail) if len(x) == 1 else after
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from cachecheck.faults.fault import Fault, Make, as_kind
 from cachecheck.faults.resets import unordered
 from cachecheck.reference.cache import LayerCache
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache, RingLayer, ring
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingLayer, RingStorage, ring
 from cachecheck.reference.caches.sinks import sinks
 from cachecheck.reference.config import Precision
 from cachecheck.reference.masks import Bools
-from cachecheck.reference.mechanisms import Call, Mechanisms
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
@@ -24,7 +24,7 @@ class WrittenFirst(RingLayer):
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
         """What the ring will hold after the chunk; one that is longer attends as it should."""
-        if len(positions) > len(self.held):
+        if len(positions) > len(self.slot_positions):
             return super().append(key, value, positions)
         after = self.fork()
         after.write(key, value, positions)
@@ -32,7 +32,7 @@ class WrittenFirst(RingLayer):
         return after.ordered()
 
 
-class WrittenFirstStorage(Ring):
+class WrittenFirstStorage(RingStorage):
     """Makes rings that are written first."""
 
     layer_type = WrittenFirst
@@ -44,11 +44,11 @@ class ForgetsSinks(RingLayer):
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
         """Into the slots as ever; then the sinks that are too old are dropped."""
         super().write(key, value, positions)
-        window = len(self.held) - self.sinks
-        self.held[self.held <= positions[-1] - window] = EMPTY
+        window = len(self.slot_positions) - self.sinks
+        self.slot_positions[self.slot_positions <= positions[-1] - window] = EMPTY
 
 
-class ForgetsSinksStorage(Ring):
+class ForgetsSinksStorage(RingStorage):
     """Makes rings that do not keep their sinks."""
 
     layer_type = ForgetsSinks
@@ -59,11 +59,11 @@ class KeepsFirst(RingLayer):
 
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
         """The first tokens of a chunk that is longer than the ring, where the last are due."""
-        room = len(self.held)
+        room = len(self.slot_positions)
         super().write(key[:, :room], value[:, :room], positions[:room])
 
 
-class KeepsFirstStorage(Ring):
+class KeepsFirstStorage(RingStorage):
     """Makes rings that are filled from a chunk's beginning."""
 
     layer_type = KeepsFirst
@@ -74,13 +74,13 @@ class StaysWrapped(RingLayer):
 
     def crop(self, length: int) -> None:
         """What was taken back stays in the slots of a wrapped ring."""
-        if self.length > len(self.held):
+        if self.length > len(self.slot_positions):
             self.length = length
         else:
             super().crop(length)
 
 
-class StaysWrappedStorage(Ring):
+class StaysWrappedStorage(RingStorage):
     """Makes rings whose slots a rollback does not empty."""
 
     layer_type = StaysWrapped
@@ -93,26 +93,26 @@ class Blind(Mechanisms):
     values in place of NaN.
     """
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
         """Blind rows see everything, and `bias` makes it all the same to them."""
-        seen = self._capped(call, keys)
-        return seen | ~seen.any(axis=1, keepdims=True)
+        visible = self._capped(call, keys)
+        return visible | ~visible.any(axis=1, keepdims=True)
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """The filler in all of a blind row's scores, next to which they vanish."""
         blind = ~self._capped(call, keys).any(axis=1)  # (T,)
         filler = np.where(blind, -1e30, 0.0)[None, :, None]  # (1, T, 1)
         right = super().bias(call, keys)  # (H, T, R) or None
         return filler if right is None else right + filler
 
-    def _capped(self, call: Call, keys: Ints) -> Bools:
-        seen, window = super().mask(call, 0, keys), call.config.window
+    def _capped(self, call: CachedCall, keys: Ints) -> Bools:
+        visible, window = super().mask(call, 0, keys), call.config.window
         if window is None or call.new <= window:
-            return seen
-        return np.asarray(seen & (keys > keys[-1] - window))  # (T, R)
+            return visible
+        return np.asarray(visible & (keys > keys[-1] - window))  # (T, R)
 
 
-def _ring(storage: type[Ring], mechanisms: Callable[[], Mechanisms]) -> Make:
+def _ring(storage: type[RingStorage], mechanisms: Callable[[], Mechanisms]) -> Make:
     def make(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
         config = ring(seed, dtype).config
         return InPlaceDecoder(config, storage, seed=seed, mechanisms=mechanisms())
@@ -183,7 +183,7 @@ WINDOWS = (
         "all values.",
         law="schedule",
         reports=("microsoft/onnxruntime#28904", "vllm-project/vllm#38436"),
-        make=_ring(Ring, Blind),
+        make=_ring(RingStorage, Blind),
         right=ring,
         smallest="5",
         when="a chunk is longer than the window",
