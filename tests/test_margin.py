@@ -65,7 +65,7 @@ def test_without_room_for_a_mistake_nothing_is_said_to_hold(make: Any) -> None:
     found = verdict(make)
     assert found.answer is Answer.INCONCLUSIVE
     assert "hiding or leaking one key" in found.message
-    assert "weights of unit scale or float64" in found.message
+    assert "weights of unit scale, or offer as_float64()" in found.message
 
 
 def test_with_room_the_margin_is_measured_and_told() -> None:

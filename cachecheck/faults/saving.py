@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.faults.fault import Fault, stored_factory
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.paged import PagedCache, PagedStorage
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
@@ -54,7 +54,7 @@ SAVING = (
         symptom="A loaded ring numbers its keys from 0, whatever was evicted before.",
         law="save",
         reports=("ggml-org/llama.cpp#25297",),
-        make=as_kind(ring, InPlaceDecoder, Renumbered),
+        make=stored_factory(ring, InPlaceDecoder, Renumbered),
         right=ring,
         smallest="5 save 1",
     ),
@@ -63,7 +63,7 @@ SAVING = (
         host="paged",
         kind="save-restore-incomplete",
         mechanism="save",
-        symptom="A loaded cache goes on behind its last block, as if that had been full.",
+        symptom="A loaded cache continues after its last block, as if that had been full.",
         law="save",
         reports=("ggml-org/llama.cpp#27052",),
         make=_whole_blocks,

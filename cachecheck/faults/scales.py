@@ -52,7 +52,7 @@ def two_heads(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
     return QuantisedDecoder(config, seed=seed)
 
 
-def as_quantised(storage: type[QuantisedStorage], right: Make = quantised) -> Make:
+def quantised_factory(storage: type[QuantisedStorage], right: Make = quantised) -> Make:
     """A factory of decoders over ``storage``, with the configurations that ``right`` draws."""
 
     def make(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
@@ -72,7 +72,7 @@ SCALES = (
         symptom="A loaded cache has its codes, and scales of 1.",
         law="save",
         reports=("vllm-project/vllm#3234",),
-        make=as_quantised(ScalesLost),
+        make=quantised_factory(ScalesLost),
         right=quantised,
         smallest="1 save 1",
     ),
@@ -84,7 +84,7 @@ SCALES = (
         symptom="A loaded cache has the scales of its first head, and 1 in all others.",
         law="save",
         reports=("kekzl/imp#1189",),
-        make=as_quantised(ScalesOfFirstHead, two_heads),
+        make=quantised_factory(ScalesOfFirstHead, two_heads),
         right=two_heads,
         smallest="1 save 1",
         when="in heads after the first",

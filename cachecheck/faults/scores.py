@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cachecheck.faults.configurations import alibi, of_copying, rotary
+from cachecheck.faults.configurations import alibi, copying_fault, rotary
 from cachecheck.reference.mechanisms import CachedCall, Mechanisms, VisibleKeys
 from cachecheck.reference.positions import Ints, rotate
 from cachecheck.reference.weights import Floats
@@ -30,7 +30,7 @@ class BiasOfChunksOnly(Mechanisms):
 
 
 @dataclass(frozen=True)
-class Rotated:
+class ReplacedKeys:
     """Other keys in the place of what a cache gave."""
 
     key: Floats
@@ -43,7 +43,7 @@ class RotatedAgain(Mechanisms):
 
     def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
         again = np.where(keys.positions < call.past, keys.positions, 0)  # (R,)
-        return Rotated(rotate(keys.key, again), keys.value, keys.positions)
+        return ReplacedKeys(rotate(keys.key, again), keys.value, keys.positions)
 
 
 class CurrentUnrotated(Mechanisms):
@@ -51,7 +51,7 @@ class CurrentUnrotated(Mechanisms):
 
     def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
         back = np.where(keys.positions < call.past, 0, -keys.positions)  # (R,)
-        return Rotated(rotate(keys.key, back), keys.value, keys.positions)
+        return ReplacedKeys(rotate(keys.key, back), keys.value, keys.positions)
 
 
 class SinglesUnrotated(Mechanisms):
@@ -68,17 +68,17 @@ class SinglesUnrotated(Mechanisms):
 
 
 SCORES = (
-    of_copying(
+    copying_fault(
         "bias-of-chunk",
-        "The bias on the scores is built for the chunk, and what is cached gets none.",
+        "The bias on the scores is built for the chunk, and cached keys get none.",
         BiasOfChunkAlone,
         kind="bias-built-on-query-length",
         mechanism="bias",
         reports=("huggingface/candle#899",),
         smallest="1+1",
-        choose=alibi,
+        changes=alibi,
     ),
-    of_copying(
+    copying_fault(
         "bias-of-chunks-only",
         "Single tokens attend without the bias on the scores.",
         BiasOfChunksOnly,
@@ -86,9 +86,9 @@ SCORES = (
         mechanism="bias",
         reports=("HabanaAI/vllm-hpu-extension#18",),
         smallest="1+1",
-        choose=alibi,
+        changes=alibi,
     ),
-    of_copying(
+    copying_fault(
         "keys-rotated-twice",
         "Cached keys are rotated once more whenever they are read.",
         RotatedAgain,
@@ -96,9 +96,9 @@ SCORES = (
         mechanism="rotate",
         reports=("NeuraLegion/shainet#110",),
         smallest="2+1",
-        choose=rotary,
+        changes=rotary,
     ),
-    of_copying(
+    copying_fault(
         "keys-rotated-late",
         "A chunk attends to its own keys before they are rotated.",
         CurrentUnrotated,
@@ -106,9 +106,9 @@ SCORES = (
         mechanism="rotate",
         reports=("kvcache-ai/sglang#66", "kvcache-ai/sglang#31"),
         smallest="2",
-        choose=rotary,
+        changes=rotary,
     ),
-    of_copying(
+    copying_fault(
         "keys-of-singles-unrotated",
         "The keys of calls with a single token are stored without rotation.",
         SinglesUnrotated,
@@ -116,6 +116,6 @@ SCORES = (
         mechanism="rotate",
         reports=("kvcache-ai/sglang#31",),
         smallest="1+1",
-        choose=rotary,
+        changes=rotary,
     ),
 )

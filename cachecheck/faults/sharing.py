@@ -106,8 +106,8 @@ SHARING = (
         host="tied",
         kind="shared-kv-layer-mishandled",
         mechanism="mask",
-        symptom="A layer that uses another's keys and values takes their number after the append "
-        "for what lies before the chunk.",
+        symptom="A layer that uses another's keys and values takes all of them for history, those "
+        "of the chunk included.",
         law="schedule",
         reports=("trymirai/lalamo#291",),
         make=_tied(BoundaryAfterAppend),

@@ -1,4 +1,4 @@
-"""Rings that lose what a row may still see."""
+"""Rings that lose keys which a row may still see."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, Make, as_kind
-from cachecheck.faults.resets import unordered
+from cachecheck.faults.fault import Fault, Make, stored_factory
+from cachecheck.faults.resets import unordered_mask
 from cachecheck.reference.cache import LayerCache
 from cachecheck.reference.caches.ring import EMPTY, RingCache, RingLayer, RingStorage, ring
 from cachecheck.reference.caches.sinks import sinks
@@ -23,7 +23,7 @@ class WrittenFirst(RingLayer):
     """Is written before the chunk attends."""
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
-        """What the ring will hold after the chunk; one that is longer attends as it should."""
+        """The ring's content after the chunk; a chunk longer than the ring attends as it should."""
         if len(positions) > len(self.slot_positions):
             return super().append(key, value, positions)
         after = self.fork()
@@ -42,7 +42,7 @@ class ForgetsSinks(RingLayer):
     """Evicts a sink when it leaves the window, like any other position."""
 
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
-        """Into the slots as ever; then the sinks that are too old are dropped."""
+        """Write into the slots as the right one; then drop the sinks that are too old."""
         super().write(key, value, positions)
         window = len(self.slot_positions) - self.sinks
         self.slot_positions[self.slot_positions <= positions[-1] - window] = EMPTY
@@ -73,7 +73,7 @@ class StaysWrapped(RingLayer):
     """Can be wound back until it has wrapped, and then moves its counter alone."""
 
     def crop(self, length: int) -> None:
-        """What was taken back stays in the slots of a wrapped ring."""
+        """In a wrapped ring the removed tokens stay in their slots."""
         if self.length > len(self.slot_positions):
             self.length = length
         else:
@@ -86,7 +86,7 @@ class StaysWrappedStorage(RingStorage):
     layer_type = StaysWrapped
 
 
-class Blind(Mechanisms):
+class BlindRows(Mechanisms):
     """Shows a chunk that is longer than the window its last keys alone.
 
     Masked scores get a large finite number, so that a row without any key takes the mean of all
@@ -132,7 +132,7 @@ WINDOWS = (
             "awslabs/keys_values#140",
             "pytorch/executorch#22358",
         ),
-        make=as_kind(ring, InPlaceDecoder, WrittenFirstStorage),
+        make=stored_factory(ring, InPlaceDecoder, WrittenFirstStorage),
         right=ring,
         smallest="1+4",
     ),
@@ -144,7 +144,7 @@ WINDOWS = (
         symptom="The first positions leave the cache with the window, though they should stay.",
         law="schedule",
         reports=("pytorch/executorch#21857",),
-        make=as_kind(sinks, InPlaceDecoder, ForgetsSinksStorage),
+        make=stored_factory(sinks, InPlaceDecoder, ForgetsSinksStorage),
         right=sinks,
         smallest="5+1",
     ),
@@ -156,7 +156,7 @@ WINDOWS = (
         symptom="A chunk longer than the ring leaves its first tokens there instead of its last.",
         law="schedule",
         reports=("pytorch/executorch#19213",),
-        make=as_kind(ring, InPlaceDecoder, KeepsFirstStorage),
+        make=stored_factory(ring, InPlaceDecoder, KeepsFirstStorage),
         right=ring,
         smallest="5+1",
         when="a chunk is longer than the window",
@@ -166,10 +166,10 @@ WINDOWS = (
         host="ring",
         kind="rollback-on-wrapped-window",
         mechanism="crop",
-        symptom="A wrapped ring that is rolled back still shows the tokens that were taken back.",
+        symptom="A wrapped ring that is rolled back still shows the removed tokens.",
         law="crop",
         reports=("ml-explore/mlx-lm#1494", "ml-explore/mlx-swift-lm#584"),
-        make=_ring(StaysWrappedStorage, lambda: Mechanisms(unordered)),
+        make=_ring(StaysWrappedStorage, lambda: Mechanisms(unordered_mask)),
         right=ring,
         smallest="5 crop4 1",
         when="the ring has wrapped",
@@ -183,7 +183,7 @@ WINDOWS = (
         "all values.",
         law="schedule",
         reports=("microsoft/onnxruntime#28904", "vllm-project/vllm#38436"),
-        make=_ring(RingStorage, Blind),
+        make=_ring(RingStorage, BlindRows),
         right=ring,
         smallest="5",
         when="a chunk is longer than the window",

@@ -155,12 +155,12 @@ _WRONG = (
     ),
     WrongMask(
         "offset-too-small",
-        "the offset is one too few once there is history: a row cannot see itself",
+        "the offset is one too small once there is history: a row does not see itself",
         _renumbered(lambda query, _: query - 1 if query[0] > 0 else query),
     ),
     WrongMask(
         "offset-too-large",
-        "the offset is one too many: a row sees the token after it",
+        "the offset is one too large: a row sees the token after it",
         _renumbered(lambda query, _: query + 1),
     ),
     WrongMask(

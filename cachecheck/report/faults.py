@@ -37,7 +37,7 @@ def print_whole(console: Console, faults: Sequence[Fault]) -> None:
             fault.id,
             f"  symptom     {symptom(fault)}",
             f"  mechanism   {fault.mechanism}, of reference:{fault.host}",
-            f"  kind        {kind.id}: {kind.what}",
+            f"  kind        {kind.id}: {kind.mistake}",
             f"  reports     {', '.join(fault.reports) or 'none of it alone'}",
             f"  law         {fault.law}",
             f"  smallest    {fault.smallest}   (decoder seed 0, as certified)",
@@ -53,7 +53,7 @@ def print_kinds(console: Console) -> None:
         faults = [fault.id for fault in FAULTS.values() if fault.kind == kind.id]
         lines = [
             kind.id,
-            f"  what        {kind.what}",
+            f"  what        {kind.mistake}",
             f"  reports     {', '.join(kind.reports)}",
             f"  faults      {', '.join(faults) or f'none: {kind.unmodelled}'}",
             "",
