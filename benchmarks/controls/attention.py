@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from benchmarks.controls.own_pass import OwnPass, repeated
 from cachecheck.reference import Config, LayerCache
 from cachecheck.reference.masks import Bools
@@ -54,7 +54,7 @@ class Blockwise(OwnPass):
         for block in self.blocks(scores.shape[-1], len(positions)):
             part = scores[..., block]  # (H, T, block)
             higher = np.maximum(top, part.max(axis=-1, keepdims=True))  # (H, T, 1)
-            # A row that has seen no key yet has no maximum: anything finite does for it.
+            # A row without any key so far has no maximum: any finite number will do.
             base = np.where(np.isfinite(higher), higher, higher.dtype.type(0))  # (H, T, 1)
             shrunk, weights = np.exp(top - base), np.exp(part - base)  # (H, T, 1), (H, T, block)
             total = total * shrunk + weights.sum(axis=-1, keepdims=True)  # (H, T, 1)
@@ -63,7 +63,7 @@ class Blockwise(OwnPass):
         return mixed / total  # (H, T, D)
 
     def blocks(self, keys: int, new: int) -> list[slice]:  # noqa: ARG002
-        """Which keys are taken together."""
+        """The blocks of keys that are taken together."""
         return [slice(start, start + 3) for start in range(0, keys, 3)]
 
 
@@ -114,36 +114,36 @@ ATTENTION = (
         "keys-newest-first",
         "Cached keys and values lie in the reverse order of the full pass.",
         "Attention is a sum over keys, and its order is rounding alone.",
-        over(NewestFirst),
+        factory_of(NewestFirst),
     ),
     Control(
         "sums-in-any-order",
         "The same call gives other bits every time, as if something leaked from call to call.",
         "Sums in parallel are taken in no fixed order, which is rounding alone.",
-        over(AnyOrder),
+        factory_of(AnyOrder),
     ),
     Control(
         "blockwise-softmax",
         "No softmax runs over all keys of a row: each block of three is normalised on its own.",
         "Each block is brought to the maximum so far, as in flash attention.",
-        over(Blockwise),
+        factory_of(Blockwise),
     ),
     Control(
         "past-and-chunk-apart",
         "The chunk attends to itself and, separately, to the cache.",
         "The two are joined in proportion to their sums of exponentials.",
-        over(SplitInTwo),
+        factory_of(SplitInTwo),
     ),
     Control(
         "scale-in-keys",
         "Scores are not divided by the root of the head width in the cached pass.",
         "The keys in the cache are divided by it already.",
-        over(ScaledKeys),
+        factory_of(ScaledKeys),
     ),
     Control(
         "groups-folded",
         "Four query heads meet two key heads that are never repeated.",
-        "Query heads are folded into groups, and head h reads the same key head as ever.",
-        over(Grouped, **_GROUPED),
+        "Query heads are folded into groups, and head h reads the same key head as before.",
+        factory_of(Grouped, **_GROUPED),
     ),
 )

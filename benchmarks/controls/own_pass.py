@@ -42,7 +42,7 @@ class OwnPass(ReferenceDecoder):
         return project(x, layer, self.config, positions, self._work)
 
     def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:  # noqa: ARG002
-        """Who sees whom in layer ``number``: (T,), (S,) -> (T, S), or (H, T, S)."""
+        """The mask of layer ``number``: (T,), (S,) -> (T, S), or (H, T, S)."""
         return allowed(positions, keys, self.config.window, self.config.sinks)
 
     def scores(self, query: Floats, visible: LayerCache, positions: Ints) -> Floats:
@@ -52,7 +52,7 @@ class OwnPass(ReferenceDecoder):
         return self.biased(found, visible, positions)
 
     def biased(self, scores: Floats, visible: LayerCache, positions: Ints) -> Floats:
-        """``scores`` (H, T, S) and what positions add to them."""
+        """``scores`` (H, T, S) with the bias of positions added."""
         bias = score_bias(self.config, positions, visible.positions)  # (H, T, S) or None
         return scores if bias is None else scores + bias.astype(scores.dtype)
 
@@ -75,7 +75,7 @@ class OwnPass(ReferenceDecoder):
 
 
 class BothWays(OwnPass):
-    """One whose full pass is a single call on an empty cache: what is changed, both passes have."""
+    """A decoder whose full pass is one call on an empty cache: both passes are changed alike."""
 
     def full(self, tokens: Any) -> Floats:
         """(T,) integers -> (T, width) or (T, V)."""

@@ -1,4 +1,4 @@
-"""Positions that are counted otherwise and come to the same."""
+"""Positions that are counted differently, with the same result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from benchmarks.controls.own_pass import OwnPass
 from cachecheck.reference import Config, LayerCache, Mechanisms, ReferenceDecoder, full
 from cachecheck.reference.decoder import CopyingStorage
@@ -53,8 +53,8 @@ class FarOff(Mechanisms):
         return call.positions + _FAR
 
 
-class Otherwise(StoredDecoder[Any]):
-    """The plain cache under other mechanisms, which every subclass names."""
+class WithMechanisms(StoredDecoder[Any]):
+    """The plain cache with other mechanisms, which every subclass names."""
 
     kind: type[Mechanisms]
 
@@ -62,25 +62,25 @@ class Otherwise(StoredDecoder[Any]):
         super().__init__(config, CopyingStorage, seed=seed, mechanisms=self.kind())
 
 
-class AlibiFartherByOne(Otherwise):
+class AlibiFartherByOne(WithMechanisms):
     """Distances of the cached pass are one larger."""
 
     kind = FartherByOne
 
 
-class AlibiFromLastKey(Otherwise):
+class AlibiFromLastKey(WithMechanisms):
     """Distances of the cached pass are those of its last row."""
 
     kind = FromLastKey
 
 
-class RotaryFromOne(Otherwise):
+class RotaryFromOne(WithMechanisms):
     """The cached pass counts from 1, the full pass from 0."""
 
     kind = FromOne
 
 
-class RotaryFarOff(Otherwise):
+class RotaryFarOff(WithMechanisms):
     """Both passes count from far off."""
 
     kind = FarOff
@@ -116,42 +116,42 @@ POSITIONS = (
         "alibi-farther-by-one",
         "ALiBi distances of the cached pass are one larger than those of the full pass.",
         "What is added to all scores of a row cancels in its softmax.",
-        over(AlibiFartherByOne, positions="alibi", **_FOUR_HEADS),
+        factory_of(AlibiFartherByOne, positions="alibi", **_FOUR_HEADS),
     ),
     Control(
         "alibi-from-last-key",
         "ALiBi penalises every row of a chunk as if it were the last.",
         "Rows differ by a constant from their own distances, which cancels in the softmax.",
-        over(AlibiFromLastKey, positions="alibi", **_FOUR_HEADS),
+        factory_of(AlibiFromLastKey, positions="alibi", **_FOUR_HEADS),
     ),
     Control(
         "rotary-from-one",
         "Positions begin with 1 in the cached pass and with 0 in the full pass.",
         "Rotary scores depend on differences of positions alone.",
-        over(RotaryFromOne, positions="rotary"),
+        factory_of(RotaryFromOne, positions="rotary"),
     ),
     Control(
         "rotary-far-off",
         "The first token stands at position 100, as if pads had been counted.",
         "Both passes count alike, and rotary scores depend on differences alone.",
-        over(RotaryFarOff, positions="rotary", sinks=0, max_length=None),
+        factory_of(RotaryFarOff, positions="rotary", sinks=0, max_length=None),
     ),
     Control(
         "rotated-on-read",
         "Keys go into the cache without their positions.",
         "They are rotated whenever they are read, by the positions kept beside them.",
-        over(RotatedOnRead, positions="rotary"),
+        factory_of(RotatedOnRead, positions="rotary"),
     ),
     Control(
         "no-positions",
         "Exchanging two cached tokens changes nothing, as if positions were ignored.",
         "The decoder has no positions at all, and its full pass does the same.",
-        over(ReferenceDecoder, positions="none", layers=1),
+        factory_of(ReferenceDecoder, positions="none", layers=1),
     ),
     Control(
         "learned-positions",
         "Positions end: past the table a call raises.",
         "The end is declared as max_length, and an error is due past it.",
-        over(ReferenceDecoder, positions="learned", max_length=24),
+        factory_of(ReferenceDecoder, positions="learned", max_length=24),
     ),
 )

@@ -1,4 +1,4 @@
-"""Windows that keep more or less than expected, and show the same tokens."""
+"""Windows that keep more or fewer tokens than expected, and show the same ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from benchmarks.controls.cache_class import CacheOfClass
-from benchmarks.controls.control import Control, Make, over
+from benchmarks.controls.control import Control, Make, factory_of
 from benchmarks.controls.own_pass import BothWays
 from cachecheck.errors import Unsupported
 from cachecheck.reference import Cache, Config, LayerCache, ReferenceDecoder
@@ -42,13 +42,13 @@ class LateCache(Cache):
         return type(self)(layers, self.length + new, new, self.fingerprint)
 
 
-class Exact(CacheOfClass):
+class ExactStorage(CacheOfClass):
     """Keeps what the next row can see and nothing else."""
 
     cache_type = ExactCache
 
 
-class Late(CacheOfClass):
+class LateStorage(CacheOfClass):
     """Keeps more than the window for a while."""
 
     cache_type = LateCache
@@ -58,7 +58,7 @@ class ExactDecoder(StoredDecoder[Any]):
     """The border over it."""
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Exact, seed=seed)
+        super().__init__(config, ExactStorage, seed=seed)
 
 
 class LateDecoder(StoredDecoder[Any]):
@@ -67,10 +67,10 @@ class LateDecoder(StoredDecoder[Any]):
     save = load = None  # type: ignore[assignment]  # a member that is None is not offered
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Late, seed=seed)
+        super().__init__(config, LateStorage, seed=seed)
 
 
-class WideRing(RingStorage):
+class WideRingStorage(RingStorage):
     """Rings of more slots than the window."""
 
     def new(self) -> RingCache:
@@ -91,16 +91,16 @@ class WideRingDecoder(InPlaceDecoder[RingCache]):
     save = load = None  # type: ignore[assignment]  # a member that is None is not offered
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, WideRing, seed=seed)
+        super().__init__(config, WideRingStorage, seed=seed)
 
 
-class OnlyOnce(ReferenceDecoder):
+class RefusesOnceEvicted(ReferenceDecoder):
     """Refuses every rollback as soon as the window has evicted anything."""
 
     def crop(self, cache: Cache, length: int) -> Cache:
         """The first ``length`` tokens alone."""
         if self.window is not None and cache.length > self.window:
-            raise Unsupported("no rollback past a window: what it evicted is gone")
+            raise Unsupported("no rollback past a window: the evicted tokens are gone")
         return super().crop(cache, length)
 
 
@@ -122,7 +122,7 @@ class HeadWindows(BothWays):
 
 
 def _windowed(made: Callable[..., Any], window: int | None, sinks: int = 0, **more: Any) -> Make:
-    return over(made, window=window, sinks=sinks, **more)
+    return factory_of(made, window=window, sinks=sinks, **more)
 
 
 def _plain_ring(config: Config, *, seed: int) -> InPlaceDecoder[RingCache]:
@@ -170,7 +170,7 @@ WINDOWS = (
         "rollback-refused",
         "A rollback that is fine on short sequences raises on longer ones.",
         "It refuses cleanly, since the window has evicted tokens by then.",
-        _windowed(OnlyOnce, 6),
+        _windowed(RefusesOnceEvicted, 6),
     ),
     Control(
         "one-layer-windowed",
