@@ -111,13 +111,13 @@ def rows_differ(decoder: Guarded, rows: Rows, expected: Rows) -> bool:
 def clip_chunks(chunks: Sequence[int], most: int | None) -> list[int]:
     """The chunks as far as there is room for them."""
     room = sum(chunks) if most is None else most
-    kept = []
+    clipped = []
     for size in chunks:
         taken = min(size, room)
         room -= taken
         if taken:
-            kept.append(taken)
-    return kept
+            clipped.append(taken)
+    return clipped
 
 
 def random_tokens(rng: Random, count: int, decoder: Guarded) -> list[int]:

@@ -175,7 +175,7 @@ def test_saved_caches_of_others_and_other_things_are_refused(kind: str) -> None:
     with pytest.raises(InputError, match="saved by another decoder"):  # the same weights
         kinds[1].load(kinds[0].save(kinds[0].new_cache()))
     for bad in (b"", b"PK", saved[:-30], saved[40:], np.zeros(3).tobytes()):
-        with pytest.raises(InputError, match="these bytes are no saved cache"):
+        with pytest.raises(InputError, match="these bytes are not a saved cache"):
             decoder.load(bad)
     with pytest.raises(InputError, match="expected the bytes that save returned; got str"):
         decoder.load("text")

@@ -71,7 +71,11 @@ ENDS = [
     ("NanFrom5", 2, ["ERROR  schedule", "smallest schedule   5 ", "returned nan in row 4, column"]),
     ("OnDevice", 2, ["ERROR  OnDevice lacks vocab_size and full and new_cache and extend; a"]),
     ("Nobody", 2, [f"ERROR  {TESTS} has no 'Nobody'; it has Sums, Altered, both, OnDevice,"]),
-    ("Faint", 3, ["INCONCLUSIVE  sensitivity   changing a cached token moves", "no law is broken"]),
+    (
+        "Faint",
+        3,
+        ["INCONCLUSIVE  sensitivity   changing a cached token changes", "no law is broken"],
+    ),
 ]
 
 

@@ -23,17 +23,17 @@ class OwnPass(ReferenceDecoder):
         ids = check_tokens(tokens, self.vocab_size)  # (T,)
         check_fits(cache.length + len(ids), self.config)
         positions = cache.length + np.arange(len(ids))  # (T,)
-        kept = []
+        layers = []
         x = embed(self.weights, ids, positions)  # (T, width)
         for number, (layer, past) in enumerate(zip(self.weights.layers, cache.layers, strict=True)):
             normal = normalise(x, self.config)  # (T, width)
             query, key, value = self.project(normal, layer, positions)  # (H|G, T, D)
-            kept.append(past.append(key, value, positions))  # (G, R+T, D) keys and values
-            mask = self.mask(number, positions, kept[-1].positions)  # (T, R+T) or (H, T, R+T)
-            mixed = self.attend(query, kept[-1], positions, mask)  # (H, T, D)
+            layers.append(past.append(key, value, positions))  # (G, R+T, D) keys and values
+            mask = self.mask(number, positions, layers[-1].positions)  # (T, R+T) or (H, T, R+T)
+            mixed = self.attend(query, layers[-1], positions, mask)  # (H, T, D)
             x = self.finish(x, mixed, layer)  # (T, width)
         rows = self.read_out(x)  # (T, width) or (T, V)
-        return rows, cache.commit(kept, len(ids), self.config)
+        return rows, cache.commit(layers, len(ids), self.config)
 
     def project(
         self, x: Floats, layer: LayerWeights, positions: Ints

@@ -24,7 +24,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "tolerances": "errors between arrays that must be equal lie below the tolerance",
         "controls": "negative controls are clearly large",
         "published": "wrong-mask errors agree with the published ones to six digits",
-        "relations": "arrays that must agree or differ for other reasons do",
+        "relations": "arrays that must agree or differ for other reasons do so",
     }
 )
 """Every check by its id, with the statement that holds if it passes."""

@@ -65,8 +65,8 @@ class EvictsEarly(LayerCache):
 
     def evict(self, window: int | None, sinks: int) -> LayerCache:
         """The last W-2, of the W-1 that the next row sees."""
-        kept = super().evict(None if window is None else window - 2, sinks)
-        return EvictsEarly(kept.key, kept.value, kept.positions, kept.length)
+        evicted = super().evict(None if window is None else window - 2, sinks)
+        return EvictsEarly(evicted.key, evicted.value, evicted.positions, evicted.length)
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
         """As in the right cache, in a layer that evicts too early again."""

@@ -26,11 +26,11 @@ class FreedWhileShared(PagedCache):
 
     def crop(self, length: int) -> FreedWhileShared:
         """Every block beyond is free, also in a reset or a release."""
-        kept, allocator = self.blocks_for(length), self.pool.allocator
-        for block in self.table[kept:]:
+        count, allocator = self.blocks_for(length), self.pool.allocator
+        for block in self.table[count:]:
             while allocator.count(block):
                 allocator.release(block)
-        del self.table[kept:]
+        del self.table[count:]
         return super().crop(length)
 
 

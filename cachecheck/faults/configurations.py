@@ -54,8 +54,8 @@ def with_window(seed: int, _config: Config) -> dict[str, Any]:
 
 def with_input_positions(seed: int, config: Config) -> dict[str, Any]:
     """Positions that reach the inputs, and no window."""
-    kept = config.positions in ("sinusoidal", "rotary")
-    positions = config.positions if kept else ("sinusoidal", "rotary")[seed % 2]
+    fits = config.positions in ("sinusoidal", "rotary")
+    positions = config.positions if fits else ("sinusoidal", "rotary")[seed % 2]
     return {"positions": positions, **no_window(seed, config)}
 
 

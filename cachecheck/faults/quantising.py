@@ -89,10 +89,10 @@ class UncutArrays(BrokenLayer):
 
     def state(self) -> dict[str, Any]:
         """Of each array as much as there are positions."""
-        kept = len(self.positions)
+        count = len(self.positions)
         arrays = super().state()
         positions = arrays.pop("positions")
-        return {name: array[:, :kept] for name, array in arrays.items()} | {"positions": positions}
+        return {name: array[:, :count] for name, array in arrays.items()} | {"positions": positions}
 
 
 class ScalesStay(UncutArrays):

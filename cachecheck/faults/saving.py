@@ -20,9 +20,9 @@ class Renumbered(RingStorage):
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> RingCache:
         """A cache of as many tokens as there are keys."""
-        kept = len(layers[0]["positions"])
-        numbered = [{**one, "positions": np.arange(kept)} for one in layers]
-        return super().restore(numbered, min(length, kept), last_chunk)
+        count = len(layers[0]["positions"])
+        numbered = [{**one, "positions": np.arange(count)} for one in layers]
+        return super().restore(numbered, min(length, count), last_chunk)
 
 
 class WholeBlocks(PagedStorage):

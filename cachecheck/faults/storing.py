@@ -49,10 +49,10 @@ class OneBlockMore(PagedCache):
 
     def crop(self, length: int) -> OneBlockMore:
         """At a block boundary that is a block without any token."""
-        kept = length // self.pool.block_size + 1
-        for block in self.table[kept:]:
+        count = length // self.pool.block_size + 1
+        for block in self.table[count:]:
             self.pool.allocator.release(block)
-        del self.table[kept:]
+        del self.table[count:]
         self.length, self.last_chunk = length, min(self.last_chunk, length)
         return self
 

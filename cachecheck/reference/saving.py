@@ -69,9 +69,9 @@ def unpack(data: Any, like: Header, empty: Sequence[LayerState]) -> tuple[Header
             int(arrays.pop("last_chunk")),
         )
     except _BROKEN as error:
-        raise InputError(f"these bytes are no saved cache ({type(error).__name__})") from error
+        raise InputError(f"these bytes are not a saved cache ({type(error).__name__})") from error
     if broken is not None:
-        raise InputError(f"these bytes are no saved cache ({broken} is damaged)")
+        raise InputError(f"these bytes are not a saved cache ({broken} is damaged)")
     if (header.kind, header.fingerprint) != (like.kind, like.fingerprint):
         raise InputError("this cache was saved by another decoder; its rows would be wrong")
     return header, _layers(arrays, empty)
@@ -80,7 +80,7 @@ def unpack(data: Any, like: Header, empty: Sequence[LayerState]) -> tuple[Header
 def _layers(arrays: Mapping[str, NDArray[Any]], empty: Sequence[LayerState]) -> list[LayerState]:
     expected = {f"{n}.{name}": one for n, layer in enumerate(empty) for name, one in layer.items()}
     if set(arrays) != set(expected):
-        raise InputError("these bytes are no saved cache: arrays are missing or unknown")
+        raise InputError("these bytes are not a saved cache: arrays are missing or unknown")
     for name, one in expected.items():
         number = name.partition(".")[0]
         axis = min(1, one.ndim - 1)  # of R: positions (R,), all others (G, R, ...)
