@@ -68,7 +68,7 @@ def targets(name: str) -> dict[str, Any]:
 
     def without(seed: int) -> Any:
         late = Twofold(name, seed, "float32")
-        return Late(late.right, late.wrong, late.when)
+        return Late(late.right, late.wrong, late.condition)
 
     return {
         "always": lambda seed: weakened(fault.make(seed, "float32")),

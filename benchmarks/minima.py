@@ -12,7 +12,7 @@ from cachecheck.errors import CachecheckError
 from cachecheck.faults import Fault
 from cachecheck.laws import LAWS
 from cachecheck.schedule import Schedule
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.target import as_target
 
 CERTIFY_CALLS = 100_000
@@ -88,4 +88,4 @@ def comparison(shrunk: str, minimum: str | None) -> str | None:
 
 def _size(text: str) -> tuple[int, int, list[tuple[int, ...]]]:
     steps = Schedule.parse(text).steps
-    return Schedule.parse(text).length, len(steps), [key_of(step) for step in steps]
+    return Schedule.parse(text).length, len(steps), [sort_key(step) for step in steps]

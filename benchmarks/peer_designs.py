@@ -1,8 +1,8 @@
-"""Designs of other projects' tests of caches: which calls, what is compared, how closely.
+"""Designs of other projects' cache tests: their calls, comparisons and tolerances.
 
-A design here is the order of calls, the comparison and the tolerance; the code is ours, and none of
-theirs. Every attempt has tokens of its own, and every second one a decoder of its own: flattering
-for tests that in truth try one model and one prompt for ever.
+A design here is the order of calls, the comparison and the tolerance; the code is ours alone. Every
+attempt has tokens of its own, and every second one a decoder of its own. That flatters tests that
+in truth try one model and one prompt every time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from cachecheck.guard import Guarded, Rows
 
 LENGTH = 24
-"""Tokens of the designs that do not bring a length of their own; ours draws up to as many."""
+"""Tokens of the designs without a length of their own; ours draws up to as many."""
 
 _NEAR_TIE = 2e-3
 _CLOSE = 1e-5
@@ -34,34 +34,34 @@ class Design:
 
     Attributes:
         id: in kebab-case.
-        what: which calls, and what is compared, in a line.
+        description: its calls and its comparison, in a line.
         attempt: one repetition.
     """
 
     id: str
-    what: str
+    description: str
     attempt: Attempt
 
 
-def chunked(chunks: Sequence[int], decoder: Guarded, rng: Random) -> bool:
+def chunks_against_full(chunks: Sequence[int], decoder: Guarded, rng: Random) -> bool:
     """Random tokens in these chunks, every row compared with one full pass."""
-    sizes = clipped(chunks, decoder.capabilities.max_length)
-    tokens = some_tokens(rng, sum(sizes), decoder)
+    sizes = clip_chunks(chunks, decoder.capabilities.max_length)
+    tokens = random_tokens(rng, sum(sizes), decoder)
     rows, cache = [], decoder.new_cache()
     for start, stop in pairwise([0, *accumulate(sizes)]):
         some, cache = decoder.extend(tokens[start:stop], cache)
         rows.append(some)
-    return differ(decoder, np.concatenate(rows), decoder.full(tokens))
+    return rows_differ(decoder, np.concatenate(rows), decoder.full(tokens))
 
 
-def generated(decoder: Guarded, rng: Random) -> bool:
+def generate_then_full(decoder: Guarded, rng: Random) -> bool:
     """A prompt of 8 and 16 greedy tokens through the cache, then one full pass over all of them."""
     prompt, count = _prompt(decoder, rng, 8, 16)
     tokens, rows = _greedy(decoder, prompt, count)
-    return differ(decoder, rows, decoder.full(tokens[:-1]))
+    return rows_differ(decoder, rows, decoder.full(tokens[:-1]))
 
 
-def continued(decoder: Guarded, rng: Random) -> bool:
+def continue_from_past(decoder: Guarded, rng: Random) -> bool:
     """Four greedy tokens at once, and three and then one more from the cache they left."""
     prompt, count = _prompt(decoder, rng, 7, 4)
     tokens, rows = _greedy(decoder, prompt, count)
@@ -69,7 +69,7 @@ def continued(decoder: Guarded, rng: Random) -> bool:
     return tokens != again or not np.allclose(rows, earlier, rtol=_CLOSE, atol=_CLOSE)
 
 
-def uncached(decoder: Guarded, rng: Random) -> bool:
+def greedy_against_uncached(decoder: Guarded, rng: Random) -> bool:
     """Greedy decoding with and without the cache, scores at 1e-5; a near tie ends the comparison.
 
     Where two scores are that close, both arms may rightly go on with different tokens.
@@ -88,47 +88,47 @@ def uncached(decoder: Guarded, rng: Random) -> bool:
     return False
 
 
-def argmaxes(decoder: Guarded, rng: Random) -> bool:
-    """A prompt of 5 and 20 greedy tokens with and without the cache: the same tokens?"""
+def argmax_20(decoder: Guarded, rng: Random) -> bool:
+    """A prompt of 5 and 20 greedy tokens with and without the cache, which must be the same."""
     prompt, count = _prompt(decoder, rng, 5, 20)
     return _greedy(decoder, prompt, count)[0] != _without_cache(decoder, prompt, count)[0]
 
 
-def means(decoder: Guarded, rng: Random) -> bool:
-    """All tokens in one call: is the mean over all rows that of the full pass?"""
+def mean_of_prefill(decoder: Guarded, rng: Random) -> bool:
+    """All tokens in one call: the mean over all rows must be that of the full pass."""
     most = decoder.capabilities.max_length or LENGTH
-    tokens = some_tokens(rng, min(LENGTH, most), decoder)
+    tokens = random_tokens(rng, min(LENGTH, most), decoder)
     rows, _ = decoder.extend(tokens, decoder.new_cache())
     return bool(abs(rows.mean() - decoder.full(tokens).mean()) > _MEANS)
 
 
-def differ(decoder: Guarded, rows: Rows, expected: Rows) -> bool:
-    """Say whether some entry is further off than rounding, by the decoder's own bounds."""
+def rows_differ(decoder: Guarded, rows: Rows, expected: Rows) -> bool:
+    """True if some entry is further off than rounding, by the decoder's own bounds."""
     distance = np.abs(rows.astype(np.float64) - expected.astype(np.float64))
     return bool(np.any(distance > decoder.bounds(expected)))
 
 
-def clipped(chunks: Sequence[int], most: int | None) -> list[int]:
+def clip_chunks(chunks: Sequence[int], most: int | None) -> list[int]:
     """The chunks as far as there is room for them."""
     room = sum(chunks) if most is None else most
-    kept = []
+    clipped = []
     for size in chunks:
         taken = min(size, room)
         room -= taken
         if taken:
-            kept.append(taken)
-    return kept
+            clipped.append(taken)
+    return clipped
 
 
-def some_tokens(rng: Random, count: int, decoder: Guarded) -> list[int]:
+def random_tokens(rng: Random, count: int, decoder: Guarded) -> list[int]:
     """Any tokens."""
     return [rng.randrange(decoder.vocab_size) for _ in range(count)]
 
 
 def _prompt(decoder: Guarded, rng: Random, length: int, count: int) -> tuple[list[int], int]:
     """A prompt, and how many tokens can be generated after it: the last one is not fed."""
-    sizes = clipped([length, count - 1], decoder.capabilities.max_length)
-    return some_tokens(rng, sizes[0], decoder), 1 + sum(sizes[1:])
+    sizes = clip_chunks([length, count - 1], decoder.capabilities.max_length)
+    return random_tokens(rng, sizes[0], decoder), 1 + sum(sizes[1:])
 
 
 def _greedy(decoder: Guarded, prompt: Sequence[int], count: int) -> tuple[list[int], Rows]:
@@ -157,32 +157,38 @@ def _without_cache(
 
 
 def _best(decoder: Guarded, rows: Rows) -> int:
-    """The largest entry of the last row, also where that is no logit: any function would do."""
+    """The index of the largest entry of the last row, also where rows are not logits."""
     return int(np.argmax(rows[-1])) % decoder.vocab_size
 
 
-def _fixed(name: str, what: str, chunks: Sequence[int]) -> Design:
-    return Design(name, f"{what}, every row against one full pass", partial(chunked, chunks))
+def _fixed(name: str, calls: str, chunks: Sequence[int]) -> Design:
+    return Design(
+        name, f"{calls}, every row against one full pass", partial(chunks_against_full, chunks)
+    )
 
 
 PEERS = (
     Design(
         "generate-then-full",
         "prompt of 8, 16 greedy tokens with the cache, every row against one full pass",
-        generated,
+        generate_then_full,
     ),
     Design(
         "continue-from-past",
         "prompt of 7, 3 + 1 greedy tokens against 4, both with the cache, at 1e-5",
-        continued,
+        continue_from_past,
     ),
     Design(
         "greedy-against-uncached",
         "prompt of 7, 12 greedy tokens with and without the cache, scores at 1e-5 up to a near tie",
-        uncached,
+        greedy_against_uncached,
     ),
-    Design("argmax-20", "prompt of 5, 20 greedy tokens with and without the cache, ids", argmaxes),
-    Design("mean-of-prefill", f"one call of {LENGTH} tokens, means of all rows at 1e-4", means),
+    Design("argmax-20", "prompt of 5, 20 greedy tokens with and without the cache, ids", argmax_20),
+    Design(
+        "mean-of-prefill",
+        f"one call of {LENGTH} tokens, means of all rows at 1e-4",
+        mean_of_prefill,
+    ),
     _fixed("single-tokens", f"{LENGTH} calls of one token", [1] * LENGTH),
     _fixed("prefill-and-one", f"{LENGTH - 1} tokens and one more", [LENGTH - 1, 1]),
     _fixed("two-halves", "12 + 12 tokens", [12, 12]),

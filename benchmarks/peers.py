@@ -147,7 +147,7 @@ def measure(job: tuple[str, int], calls: int) -> dict[str, Any]:
 
 def summary(results: Sequence[dict[str, Any]], calls: int, seeds: int) -> dict[str, Any]:
     """The file's content; `benchmarks.pages.peers` adds up what each design saw."""
-    what = {**{one.id: one.what for one in PEERS}, OURS: WHAT_OURS}
+    what = {**{one.id: one.description for one in PEERS}, OURS: WHAT_OURS}
     return {
         "calls": calls,
         "seeds": seeds,

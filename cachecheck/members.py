@@ -1,4 +1,4 @@
-"""The optional members of a decoder, as data: `protocol` finds them, the README has a table."""
+"""The optional members of a decoder, as data: `protocol` finds them, the docs have a table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class Capability:
-    """Optional members that belong together, and what they are for.
+    """Optional members that belong together, with their meaning.
 
     Attributes:
         id: its name.
-        functions: names of the functions it takes, all of them.
-        members: how a reader writes them.
-        meaning: what they promise or allow.
+        functions: names of the functions that it consists of; all are needed.
+        members: the members as a reader would write them.
+        meaning: their promise, or what they allow.
     """
 
     id: str
@@ -36,8 +36,8 @@ _CAPABILITIES = (
         "state",
         ("state",),
         "state(cache)",
-        "per layer, a mapping of names to arrays, the filled part only: bytes are compared, the "
-        "payload counted, and `certify` proves more with fewer calls",
+        "per layer, a mapping of names to arrays, the filled part only: its bytes are compared and "
+        "counted, and `certify` proves more with fewer calls",
     ),
     Capability(
         "fork",
@@ -49,17 +49,17 @@ _CAPABILITIES = (
         "crop",
         ("crop",),
         "crop(cache, length)",
-        "the cache with its first tokens only, 1 to all of them (speculative decoding rolls back "
-        "like this)",
+        "the cache with its first `length` tokens only, 1 to all of them (speculative decoding "
+        "rolls back like this)",
     ),
     Capability("save", ("save", "load"), "save(cache), load(data)", "to bytes and back to a cache"),
-    Capability("reset", ("reset",), "reset(cache)", "the cache emptied, to be used again"),
+    Capability("reset", ("reset",), "reset(cache)", "the cache, emptied for reuse"),
     Capability(
         "release",
         ("release",),
         "release(cache)",
-        "called when a cache will not be used again, for those who count references; what a call "
-        "returns takes over from a cache that is changed in place",
+        "called when a cache will not be used again, for decoders that count references; with "
+        "mutates_cache, the cache that a call returns replaces the one it was given",
     ),
     Capability(
         "check_invariants",
@@ -72,7 +72,7 @@ _CAPABILITIES = (
         "work",
         ("work",),
         "work()",
-        "rows that `extend` has projected so far: shows that the cache is used",
+        "the number of rows that `extend` has projected so far: shows that the cache is used",
     ),
     Capability(
         "batch",
@@ -85,8 +85,8 @@ _CAPABILITIES = (
         "even_batches",
         (),
         "even_batches = True",
-        "after the first call a batch's rows all get as many new tokens: pads stand in front of a "
-        "prompt alone",
+        "after the first call all rows of a batch get equally many new tokens: pads stand only in "
+        "front of a prompt",
     ),
     Capability(
         "full_batch", ("full_batch",), "full_batch(arrays)", "a list of rows, no cache involved"
@@ -95,33 +95,34 @@ _CAPABILITIES = (
         "reorder",
         ("reorder",),
         "reorder(cache, rows)",
-        "a batch with these of its rows, in this order, repeated or left out (beam search)",
+        "the batch with these of its rows, in this order; rows may repeat or be left out (beam "
+        "search)",
     ),
     Capability(
         "merge",
         ("merge",),
         "merge(caches)",
-        "one batch of the rows of several, which are released unless it is one of them",
+        "one batch of the rows of several; those are then released, except one that is the result",
     ),
     Capability(
         "bounds",
         (),
         "window, max_length",
-        "integers or None: lengths are drawn around the one and within the other; past the second "
-        "an error is due",
+        "integers or None: lengths are drawn around the window and up to max_length; past "
+        "max_length an error is expected",
     ),
     Capability(
         "precision",
         (),
         "dtype, atol",
-        "precision of the arithmetic, where the rows do not show it; an absolute difference, if "
-        "you promise less (a quantised cache)",
+        "the precision of the arithmetic, where the rows do not show it; and an absolute "
+        "difference that you promise to stay within, if rounding is less (a quantised cache)",
     ),
     Capability(
         "as_float64",
         ("as_float64",),
         "as_float64()",
-        "the same decoder in float64: settles what may be rounding",
+        "the same decoder in float64: tells rounding from mistakes",
     ),
 )
 

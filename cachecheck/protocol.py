@@ -1,4 +1,4 @@
-"""The border: what a decoder under test is, and which optional members it has.
+"""The border: the interface of a decoder under test, and its optional members.
 
 Three functions and one number; everything else is found by presence, here and nowhere else.
 """
@@ -17,7 +17,7 @@ from cachecheck.tolerance import dtype_name
 
 @runtime_checkable
 class Decoder(Protocol):
-    """What you implement to have your decoder checked. Optional members: see `CAPABILITIES`."""
+    """The interface to implement to have a decoder checked. Optional members: `CAPABILITIES`."""
 
     vocab_size: int
 
@@ -37,7 +37,7 @@ MEMBERS = ("vocab_size", *FUNCTIONS)
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a decoder declares beyond the three functions, with the defaults filled in.
+    """All that a decoder declares beyond the three functions, with the defaults filled in.
 
     ``offers`` has the ids of the `CAPABILITIES` whose functions are there.
     """
@@ -58,7 +58,7 @@ def missing_members(candidate: Any) -> list[str]:
 
 
 def check_members(candidate: Any) -> None:
-    """Refuse what is not a decoder.
+    """Check that ``candidate`` is a decoder.
 
     Raises:
         TargetError: members missing, or a vocabulary of fewer than 2 tokens.
@@ -75,7 +75,7 @@ def check_members(candidate: Any) -> None:
 
 
 def capabilities(decoder: Decoder) -> Capabilities:
-    """Discover what ``decoder`` declares.
+    """The declarations of ``decoder``, checked.
 
     Raises:
         TargetError: a declaration of the wrong type or range.
@@ -94,8 +94,8 @@ def capabilities(decoder: Decoder) -> Capabilities:
         mutates_cache=mutates,
         even_batches=even,
         offers=_offers(decoder),
-        window=_length(decoder, "window", 1),
-        max_length=_length(decoder, "max_length", 2),
+        window=_optional_length(decoder, "window", 1),
+        max_length=_optional_length(decoder, "max_length", 2),
         dtype=name,
         atol=None if atol is None else float(atol),
     )
@@ -109,7 +109,7 @@ def _flag(decoder: Decoder, name: str) -> bool:
 
 
 def _offers(decoder: Decoder) -> frozenset[str]:
-    """Ids of the capabilities that ``decoder`` has the functions of."""
+    """Ids of the capabilities whose functions ``decoder`` has."""
     offers = set()
     for one in CAPABILITIES.values():
         for name in one.functions:
@@ -128,7 +128,7 @@ def _offers(decoder: Decoder) -> frozenset[str]:
     return frozenset(offers)
 
 
-def _length(decoder: Decoder, name: str, least: int) -> int | None:
+def _optional_length(decoder: Decoder, name: str, least: int) -> int | None:
     value = getattr(decoder, name, None)
     if value is None:
         return None

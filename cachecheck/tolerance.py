@@ -1,4 +1,4 @@
-"""How close is equal, for each precision, and why; and where doubt begins and ends.
+"""The tolerance for each precision, with its reasons, and the range of doubt beyond it.
 
 Two right ways of computing the same rows differ by rounding alone: the same products are summed
 in another order, over other block sizes. Rounding is relative. So an entry may differ by a factor
@@ -21,10 +21,10 @@ normalisation, a normaliser that nearly cancels), and an adapter may compute in 
 in float64. So there is a second factor, `DOUBT`: a difference between the two is reported, as
 INCONCLUSIVE, with what would settle it.
 
-A fixed factor says nothing of what a mistake would look like. So at the end of a search that found
-none the room is measured (margin.py): if the mildest mistake would move rows by less than three
-times the factor, the tolerance is drawn closer (`tightened`), between rounding and that mistake;
-what was found beyond it is INCONCLUSIVE, and so is everything where there is no room between.
+A fixed factor says nothing of the size of a mistake. So at the end of a search that found none the
+room is measured (judge/margin.py): if the mildest mistake would move rows by less than three times
+the factor, the tolerance is drawn closer (`tightened`), between rounding and that mistake; any
+difference beyond it is INCONCLUSIVE, and so is everything where there is no room between.
 """
 
 from __future__ import annotations
@@ -41,33 +41,33 @@ RELATIVE = {"float64": 1e-12, "float32": 3e-5, "float16": 2e-2, "bfloat16": 1e-1
 """Largest difference, relative to an entry or the typical one, that is still called equal."""
 
 _LARGE = 100.0
-"""How much larger than the others columns are that do not count as typical."""
+"""Columns this many times larger than the others do not count as typical."""
 
-# Fewer distinct fractions than this could be representable in a short type by chance.
 _ENOUGH = 8
+"""Fewer rows or fractions than this show nothing: they may be as they are by chance."""
 
 
 DOUBT = {"float64": 1e-9, "float32": 1e-3, "float16": 1e-1, "bfloat16": 3e-1}
-"""Up to here, relative as above, a difference may still be rounding of an unusual decoder."""
+"""Largest difference, relative as above, that may still be the rounding of an unusual decoder."""
 
 _UNITS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-"""Distance from 1 to the next number."""
+"""Distance from 1 to the next larger number."""
 
 UNDECLARED_DOUBT = 3e-5
-"""For float64 rows of a decoder that declares no dtype: they may have been float32 before."""
+"""The same for float64 rows of a decoder that declares no dtype: they may have been float32."""
 
 
 ROOM = 3.0
-"""A mistake this many times the tolerance is told from what is called equal."""
+"""A mistake must be this many times the tolerance, to be told from what is called equal."""
 
 
 def least_noise(precision: str, length: int) -> float:
-    """A bound on what rounding does to a well-behaved row, in units of `RELATIVE`.
+    """A bound on the rounding of a well-behaved row, in units of `RELATIVE`.
 
     A row is a chain of sums, the longest over ``length`` keys. Blocked and pairwise sums, which is
     what libraries use, err by about a unit in the last place for each halving; two more for the
     products and the last rounding. Sums of 16-bit numbers are kept in float32: two units there.
-    What a decoder amplifies beyond that is measured, not reasoned about (margin.py).
+    What a decoder amplifies beyond that is measured, not reasoned about (judge/margin.py).
     """
     halvings = 0.0 if precision in ("float16", "bfloat16") else float(np.log2(length))
     return _UNITS[precision] * (2 + halvings) / RELATIVE[precision]
@@ -76,8 +76,9 @@ def least_noise(precision: str, length: int) -> float:
 def tightened(noise: float, signal: float) -> float:
     """The tolerance between ``noise`` and ``signal``, all three in units of the usual one.
 
-    The usual one where it leaves room: two right ways of computing may differ by more than this
-    decoder's full pass shows. Else half way, in powers, but never within four times the noise.
+    It is the usual one where that leaves room: two right ways of computing may differ by more than
+    this decoder's full pass shows. Else it lies half way, in powers, between noise and signal, and
+    never below four times the noise.
     """
     if signal >= ROOM:
         return 1.0
@@ -100,8 +101,9 @@ def shares(
 def typical(rows: NDArray[Any]) -> float:
     """The 0.9 quantile of the entries' magnitudes; the largest where that is zero.
 
-    Where up to four columns in ten are a hundred times as large as the others (masked vocabulary at
-    -1e9, a few massive features), the others' size: the large ones must not hide mistakes in them.
+    Up to four columns in ten may be a hundred times as large as the others (masked vocabulary at
+    -1e9, a few massive features). Then it is the size of the others, in which the large ones must
+    not hide mistakes.
     """
     sizes = np.abs(rows.astype(np.float64))
     pooled = float(np.quantile(sizes, 0.9)) or float(sizes.max(initial=0.0))
@@ -112,28 +114,28 @@ def typical(rows: NDArray[Any]) -> float:
 
 
 def bounds(
-    rows: NDArray[Any], precision: str, *, usual: float = 0.0, atol: float | None = None
+    rows: NDArray[Any], precision: str, *, typical_entry: float = 0.0, atol: float | None = None
 ) -> NDArray[np.float64]:
     """The absolute difference still called equal to each entry of ``rows``.
 
     Args:
         rows: (T, width) the rows that others are compared with.
         precision: name of the one they were computed in, a key of `RELATIVE`.
-        usual: the decoder's typical entry, from other rows: these few may be small by accident.
+        typical_entry: of the decoder, from other rows: these few may be small by accident.
         atol: what the decoder itself promises, if less than its dtype; wins when larger.
 
     Returns:
         (T, width) numbers >= 0.
     """
     own = typical(rows)
-    if usual:  # a few rows may be larger than usual, or show large columns alone
-        own = max(usual, min(own, _LARGE * usual))
+    if typical_entry:  # a few rows may be larger, or show large columns alone
+        own = max(typical_entry, min(own, _LARGE * typical_entry))
     size = np.maximum(np.abs(rows.astype(np.float64)), own)
     return np.maximum(RELATIVE[precision] * size, atol or 0.0)
 
 
 def dtype_name(dtype: Any) -> str:
-    """The name we know a precision by: of a numpy or torch dtype, or a string.
+    """The name of a precision, a key of `RELATIVE`, from a numpy or torch dtype or a string.
 
     Raises:
         InputError: none of the four in `RELATIVE`.

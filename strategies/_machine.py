@@ -17,7 +17,7 @@ from cachecheck.judge import Judgement, Tally, Trial, judged
 from cachecheck.judge.confirm import unconfirmed
 from cachecheck.laws import LAWS
 from cachecheck.laws.comparison import RowComparison
-from cachecheck.laws.play import Answered, Player
+from cachecheck.laws.runner import ScheduleRunner, SequenceRows
 from cachecheck.schedule import (
     Append,
     Branches,
@@ -61,7 +61,7 @@ class CacheMachine(RuleBasedStateMachine):
         """One decoder, with the first branch empty."""
         self.seed = data.draw(self.seeds, "decoder seed")
         self.decoder = type(self).make(self.seed)
-        self.player = Player(self.decoder)
+        self.player = ScheduleRunner(self.decoder)
         self.tally = Tally(_PROGRAMS)
         self.done: list[Step] = []
         self.tokens: list[int] = []
@@ -188,7 +188,7 @@ class CacheMachine(RuleBasedStateMachine):
         for one in answered:
             self._compare(step, one)
 
-    def _compare(self, step: Step, one: Answered) -> None:
+    def _compare(self, step: Step, one: SequenceRows) -> None:
         __tracebackhide__ = True
         due = self.decoder.full(one.tokens)[one.past :]
         found = judged(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,6 +65,13 @@ GUESTS = {
     "rich": {"report", "cli", "commands"},
     "pytest": {"pytest_plugin", "session", "commands"},
 }
+
+# Rooms whose docstrings open with what a thing does or is, and not with a question word.
+DOCSTRING_ROOMS = {
+    *("certify", "errors", "experiment", "faults", "guard", "judge", "laws", "members", "protocol"),
+    *("reference", "schedule", "shrink", "tolerance", "verdict"),
+}
+QUESTION_WORDS = {"what", "how", "whether", "why", "where", "who", "which"}
 
 FILE_LINES, FUNCTION_LINES = 250, 50
 LONGER: dict[str, str] = {}  # name: why
@@ -147,6 +155,27 @@ def test_files_and_functions_stay_small(path: Path) -> None:
             body = node.end_lineno - node.lineno + 1 if node.end_lineno else 0
             docstring = len((ast.get_docstring(node) or "").splitlines())
             assert body - docstring <= FUNCTION_LINES, f"{node.name} has {body - docstring} lines"
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and text of each docstring of a file: of definitions, and below constants."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in node.body:
+                match statement:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        yield statement.lineno, text
+
+
+def test_docstrings_open_with_what_a_thing_does_or_is() -> None:
+    questions = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text.strip().splitlines()[0]}"
+        for path in source_files()
+        if room_of(path) in DOCSTRING_ROOMS
+        for line, text in docstrings(path)
+        if QUESTION_WORDS & {word.lower() for word in re.findall(r"[A-Za-z]+", text)[:1]}
+    ]
+    assert not questions, "\n".join(["say what it does or is:", *questions])
 
 
 def test_exemptions_are_still_needed() -> None:

@@ -20,7 +20,7 @@ from cachecheck.reference.caches.hybrid_cache import (
     AttentionState,
     HybridCache,
     RecurrentState,
-    retained,
+    retained_positions,
 )
 from cachecheck.reference.caches.hybrid_recurrence import block_whole, recur_whole
 from cachecheck.reference.caches.hybrid_weights import RecurrentWeights
@@ -67,7 +67,7 @@ def test_any_chunks_give_the_rows_of_the_full_pass(
     cache = check_chunks(decoder, tokens, data.draw(cs.chunk_partitions(len(tokens))))
     for layer in cache.layers:
         if isinstance(layer, AttentionState):
-            assert np.array_equal(layer.positions, retained(len(tokens), decoder.config))
+            assert np.array_equal(layer.positions, retained_positions(len(tokens), decoder.config))
             assert layer.key.shape[1] == len(layer.positions)
         else:
             assert layer.tail.shape == (decoder.weights.kernel_width - 1, decoder.config.width)

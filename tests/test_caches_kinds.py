@@ -15,8 +15,8 @@ from cachecheck.errors import InputError, Unsupported
 from cachecheck.protocol import capabilities
 from cachecheck.reference import Cache, Config, Mechanisms, ReferenceDecoder, offset_mask
 from cachecheck.reference.caches import CACHES
-from cachecheck.reference.caches.ring import Ring
-from cachecheck.reference.caches.static import Static
+from cachecheck.reference.caches.ring import RingStorage
+from cachecheck.reference.caches.static import StaticStorage
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 from tests.helpers import largest
 from tests.test_caches_programs import KINDS, allowance, bytes_of, seeds
@@ -89,7 +89,7 @@ def test_a_crop_is_possible_exactly_while_nothing_needed_has_been_evicted(
     config = Config(window=window, sinks=sinks, layers=1, positions="alibi")
     decoder: Any = ReferenceDecoder(config)
     if storage == "ring":
-        decoder = InPlaceDecoder(config, Ring)
+        decoder = InPlaceDecoder(config, RingStorage)
     tokens = tokens_of(decoder, 10)
     for length in range(10):
         for left in range(length + 1):
@@ -151,7 +151,7 @@ def test_a_call_that_fails_in_its_last_layer_leaves_the_cache_as_it_was(kind: st
 
 
 def test_a_static_cache_refuses_to_overflow_and_stays_usable() -> None:
-    decoder = InPlaceDecoder(Config(max_length=5), Static)
+    decoder = InPlaceDecoder(Config(max_length=5), StaticStorage)
     tokens = tokens_of(decoder, 5)
     _, cache = decoder.extend(tokens[:4], decoder.new_cache())
     before = bytes_of(decoder, cache)
@@ -170,12 +170,12 @@ def test_saved_caches_of_others_and_other_things_are_refused(kind: str) -> None:
         CACHES[kind](1).load(saved)
     kinds: list[StoredDecoder[Any]] = [
         ReferenceDecoder(Config(max_length=8)),
-        InPlaceDecoder(Config(max_length=8), Static),
+        InPlaceDecoder(Config(max_length=8), StaticStorage),
     ]
     with pytest.raises(InputError, match="saved by another decoder"):  # the same weights
         kinds[1].load(kinds[0].save(kinds[0].new_cache()))
     for bad in (b"", b"PK", saved[:-30], saved[40:], np.zeros(3).tobytes()):
-        with pytest.raises(InputError, match="these bytes are no saved cache"):
+        with pytest.raises(InputError, match="these bytes are not a saved cache"):
             decoder.load(bad)
     with pytest.raises(InputError, match="expected the bytes that save returned; got str"):
         decoder.load("text")

@@ -146,7 +146,9 @@ def program_breaks(kind: str) -> None:
 
 
 def test_a_pool_without_copy_on_write_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cachecheck.reference.caches.paged.BlockPool.own", lambda _, block: block)
+    monkeypatch.setattr(
+        "cachecheck.reference.caches.paged.BlockPool.writable_block", lambda _, block: block
+    )
     program_breaks("paged")
 
 

@@ -17,7 +17,7 @@ from cachecheck.reference.caches.error_bound import row_error_bound
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
 from cachecheck.reference.caches.quantised import QuantisedDecoder, quantise, quantised
 from cachecheck.reference.caches.ring import ring
-from cachecheck.reference.caches.shared import Shared, SharedDecoder, shared
+from cachecheck.reference.caches.shared import SharedDecoder, SharedStorage, shared
 from cachecheck.reference.weights import draw_weights
 from tests.helpers import largest
 from tests.test_caches_programs import MOST, Program, programs, run, seeds
@@ -115,7 +115,7 @@ def test_every_wrong_account_is_named() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 3])
 def test_appending_at_the_tip_copies_an_amortised_constant(chunk: int) -> None:
-    decoder = SharedDecoder(SMALL, Shared, seed=0)
+    decoder = SharedDecoder(SMALL, SharedStorage, seed=0)
     cache = decoder.new_cache()
     for calls in range(1, 101):
         _, cache = decoder.extend([calls % 5] * chunk, cache)
@@ -145,10 +145,10 @@ def test_a_ring_holds_no_more_than_its_window_and_overwrites_in_place() -> None:
     decoder = ring(0)
     _, cache = decoder.extend(list(range(11)), decoder.new_cache())  # longer than the window of 4
     slots = cache.layers[0].key
-    assert cache.layers[0].held.tolist() == [8, 9, 10, 7]
+    assert cache.layers[0].slot_positions.tolist() == [8, 9, 10, 7]
     _, cache = decoder.extend([1, 2], cache)
     assert cache.layers[0].key is slots
-    assert cache.layers[0].held.tolist() == [12, 9, 10, 11]
+    assert cache.layers[0].slot_positions.tolist() == [12, 9, 10, 11]
     assert decoder.state(cache)[0]["positions"].tolist() == [9, 10, 11, 12]
 
 

@@ -111,7 +111,7 @@ def test_bad_tokens_and_bytes_are_refused() -> None:
             decoder.full(tokens)
         with pytest.raises(InputError):
             decoder.extend(tokens, decoder.new_cache())
-    with pytest.raises(InputError, match="no saved cache"):
+    with pytest.raises(InputError, match="not a saved cache"):
         decoder.load(b"PK")
 
 

@@ -209,10 +209,12 @@ def test_a_fault_gives_its_true_minimum(fault: str, kind: type[Faulty], method: 
 
 def test_what_the_state_leaves_out_is_said_to_be_found_beside_the_induction() -> None:
     found = certify(Guarded(Faulty(FAULTS["the third call"][0])), 8)
-    assert any("state(cache) leaves out what extend depends on" in line for line in found.proves)
+    assert any(
+        "state(cache) leaves out something that extend depends on" in line for line in found.proves
+    )
     honest = certify(Guarded(Honest(FAULTS["the third call"][0])), 8)
     assert any(
-        line == "Not by induction: the state after 1+1 is not that of one call with 2."
+        line == "Not by induction: the state after 1+1 is not that of one call with 2 tokens."
         for line in honest.proves
     )
 
@@ -265,7 +267,7 @@ def test_rounding_that_adds_up_is_measured() -> None:
 
 def test_a_fork_that_shares_is_no_ground_for_an_induction() -> None:
     decoder = Guarded(ListingInPlace(fork=lambda cache: cache))
-    with pytest.raises(InputError, match="going on from a fork changes the cache it was forked"):
+    with pytest.raises(InputError, match="extending a fork changes the cache that it was forked"):
         certify(decoder, 4, method="induction")
 
 
@@ -341,12 +343,12 @@ SCOPES = {
     "calls": Scope(frozenset(), 5, 5),
     "forks and rollbacks": Scope(frozenset({"fork", "crop"}), 3, 4),
     "one cache": Scope(frozenset({"crop", "save", "reset", "release", "new"}), 3, 3),
-    "bare ends": Scope(frozenset({"fork", "release", "crop"}), 3, 3, bare_end=True),
+    "bare ends": Scope(frozenset({"fork", "release", "crop"}), 3, 3, ends_bare=True),
     "batches": Scope(frozenset({"batch"}), 3, 4, single=False),
     "reorder": Scope(frozenset({"batch", "reorder", "split"}), 2, 4, single=False),
     "merge": Scope(frozenset({"batch", "merge", "fork"}), 3, 4, single=False),
     "everything": Scope(ALL, 2, 3),
-    "everything, bare": Scope(ALL, 2, 3, bare_end=True),
+    "everything, bare": Scope(ALL, 2, 3, ends_bare=True),
 }
 
 
@@ -388,7 +390,7 @@ def all_programs(scope: Scope) -> Iterator[Schedule]:
         ]
         level = [(program, branches) for program, branches in grown if branches is not None]
         for program, _ledger in level:
-            ends = isinstance(program[-1], Append) or scope.bare_end
+            ends = isinstance(program[-1], Append) or scope.ends_bare
             if ends and any(isinstance(step, Append) for step in program):
                 yield Schedule(program)
 
@@ -502,7 +504,7 @@ def test_what_is_found_is_the_first_that_fails_of_all_in_order(name: str) -> Non
             assert (str(schedule), number) == (found.schedule, found.covered)
             break
     assert found.tokens == tuple(range(1, len(found.tokens or ()) + 1))
-    assert found.proves == (f"None of the {found.covered - 1:,} smaller ones of its kind fails.",)
+    assert found.proves == (f"None of the {found.covered - 1:,} smaller programs fails.",)
 
 
 def test_invariants_are_certified_after_bare_operations() -> None:

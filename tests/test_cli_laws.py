@@ -137,7 +137,7 @@ def test_the_page_on_a_fault_tells_all_that_is_known_of_it(fault: Fault, cachech
     assert told["symptom"] == words(symptom(fault))
     assert told["mechanism"].startswith(f"{fault.mechanism}, of reference:{fault.host}: ")
     assert words(CACHE_KINDS[fault.host]) in told["mechanism"]
-    assert told["kind"] == words(f"{kind.id}: {kind.what}")
+    assert told["kind"] == words(f"{kind.id}: {kind.mistake}")
     assert all(report in told["reports"] for report in fault.reports)
     assert told["law"] == words(f"{fault.law}: {LAWS[fault.law].statement}")
     assert told["smallest"].split("   ")[0].startswith(fault.smallest)

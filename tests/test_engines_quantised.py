@@ -120,7 +120,7 @@ def ideal(name: str, wrong: str = "") -> Any:
 def test_an_ideal_8_bit_cache_holds_within_what_rounding_explains(name: str) -> None:
     verdict, _ = search(LAWS["schedule"], ideal(name), FEW)
     assert verdict.answer is Answer.HOLDS
-    assert "that it promises" in verdict.message
+    assert "that the decoder promises" in verdict.message
 
 
 @pytest.mark.parametrize("wrong", ["older keys by one place", "values of another head"])

@@ -19,7 +19,7 @@ from cachecheck.judge import Trial, alone
 from cachecheck.laws import LAWS
 from cachecheck.replay import Replayed, replay, save_failure
 from cachecheck.schedule import Case, Schedule, partitions
-from cachecheck.schedule.schedule import tokens_of
+from cachecheck.schedule.schedule import token_count
 from cachecheck.search import search
 from cachecheck.search.cases import Effort
 from cachecheck.session.decoder_name import DecoderName
@@ -98,7 +98,7 @@ def by_machine(number: int, case: Case) -> Answer:
     try:
         at = 0
         for step in case.schedule.steps:
-            size = tokens_of(step)
+            size = token_count(step)
             machine._take(step, list(case.tokens[at : at + size]))
             at += size
         machine.teardown()

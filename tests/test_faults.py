@@ -13,7 +13,7 @@ from cachecheck.certify import smallest_failing
 from cachecheck.cli import main
 from cachecheck.errors import CachecheckError, InputError
 from cachecheck.faults import FAULTS, KINDS, Fault, fault_named
-from cachecheck.faults.late import CONDITIONS, Moment
+from cachecheck.faults.late import CONDITIONS, CallFacts
 from cachecheck.guard import Guarded
 from cachecheck.judge import examine
 from cachecheck.laws import LAWS
@@ -154,16 +154,18 @@ def test_faults_are_well_formed() -> None:
 @pytest.mark.parametrize(
     ("condition", "meets", "fails"),
     [
-        ("third-call", Moment(2, 1, 2, None), Moment(2, 1, 1, None)),
-        ("history-16", Moment(16, 1, 1, None), Moment(15, 1, 9, None)),
-        ("long-chunk", Moment(3, 4, 1, None), Moment(4, 4, 1, None)),
-        ("block-boundary", Moment(8, 1, 1, None), Moment(9, 1, 1, None)),
-        ("window-boundary", Moment(5, 1, 1, 5), Moment(5, 1, 1, None)),
-        ("twice-wrapped", Moment(10, 1, 1, 5), Moment(9, 1, 1, 5)),
-        ("big-chunk", Moment(0, 9, 0, None), Moment(0, 8, 0, None)),
+        ("third-call", CallFacts(2, 1, 2, None), CallFacts(2, 1, 1, None)),
+        ("history-16", CallFacts(16, 1, 1, None), CallFacts(15, 1, 9, None)),
+        ("long-chunk", CallFacts(3, 4, 1, None), CallFacts(4, 4, 1, None)),
+        ("block-boundary", CallFacts(8, 1, 1, None), CallFacts(9, 1, 1, None)),
+        ("window-boundary", CallFacts(5, 1, 1, 5), CallFacts(5, 1, 1, None)),
+        ("twice-wrapped", CallFacts(10, 1, 1, 5), CallFacts(9, 1, 1, 5)),
+        ("big-chunk", CallFacts(0, 9, 0, None), CallFacts(0, 8, 0, None)),
     ],
 )
-def test_conditions_are_met_when_they_say_so(condition: str, meets: Moment, fails: Moment) -> None:
+def test_conditions_are_met_when_they_say_so(
+    condition: str, meets: CallFacts, fails: CallFacts
+) -> None:
     when = CONDITIONS[condition][1]
     assert when(meets)
     assert not when(fails)

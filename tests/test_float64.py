@@ -104,7 +104,7 @@ def test_a_float64_of_other_weights_is_an_error() -> None:
         def as_float64(self) -> Any:
             return type(self)(self.seed + 1, exact=True)
 
-    with pytest.raises(DecoderError, match=r"as_float64\(\) gives other rows"):
+    with pytest.raises(DecoderError, match=r"as_float64\(\) gives different rows"):
         Guarded(Another()).float64  # noqa: B018 - the property raises
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cachecheck.errors import DecoderError, DecoderRaisedError, TargetError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.laws.play import Player
+from cachecheck.laws.runner import ScheduleRunner
 from cachecheck.members import CAPABILITIES
 from cachecheck.schedule import OPERATIONS, Append, Case, Merge, New, Schedule
 from cachecheck.search.programs import Room, draw_program
@@ -490,7 +490,7 @@ def test_a_decoder_without_accounts_is_not_kept_in_memory_by_the_guard() -> None
 
 def test_a_merge_ends_its_sources_unless_it_is_one_of_them() -> None:
     accounts = Accounts(ListingInPlace())
-    player = Player(Guarded(accounts.decoder))
+    player = ScheduleRunner(Guarded(accounts.decoder))
     for step in Schedule.parse("b=new*1 c=new*2 d=b&c 1").steps[:3]:
         player.do(step)
     assert len(accounts.released) == 2
@@ -507,7 +507,7 @@ def test_a_step_that_is_refused_moves_neither_ledger_nor_caches() -> None:
         raise NotImplementedError("evicted")
 
     decoder = Guarded(Listing(crop=refuse))
-    player = Player(decoder)
+    player = ScheduleRunner(decoder)
     steps = Schedule.parse("3 crop1 2").steps
     player.do(steps[0], [1, 2, 3])
     with pytest.raises(Unsupported):

@@ -389,7 +389,7 @@ class FaintFloat32(Faint):
 def test_a_millionth_is_doubtful_until_the_decoder_declares_its_dtype() -> None:
     undeclared = verdict("schedule", Faint)
     assert undeclared.answer is Answer.INCONCLUSIVE
-    assert "declare the dtype of its arithmetic" in undeclared.message
+    assert "declare the decoder's dtype" in undeclared.message
     assert undeclared.schedule is not None
     assert verdict("schedule", FaintFloat64).answer is Answer.VIOLATED
     assert verdict("schedule", FaintFloat32).answer is Answer.HOLDS

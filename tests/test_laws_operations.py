@@ -416,7 +416,10 @@ def test_a_companion_that_changes_rows_is_shown_with_its_tokens() -> None:
     assert "a second sequence, [1, 1, 2], in calls of 2+1" in cached.message
     full = examined("padding", FullBatchPads(), "1+1", (0, 0)).violation
     assert full is not None
-    assert "full_batch: its rows change beside [0, 1, 1], the first of the batch" in full.message
+    assert (
+        "full_batch: a sequence's rows change beside [0, 1, 1], the first in the batch"
+        in full.message
+    )
 
 
 def test_a_wrong_row_past_the_window_is_counted_from_the_beginning_of_its_call() -> None:

@@ -65,7 +65,7 @@ def test_without_room_for_a_mistake_nothing_is_said_to_hold(make: Any) -> None:
     found = verdict(make)
     assert found.answer is Answer.INCONCLUSIVE
     assert "hiding or leaking one key" in found.message
-    assert "weights of unit scale or float64" in found.message
+    assert "weights of unit scale, or offer as_float64()" in found.message
 
 
 def test_with_room_the_margin_is_measured_and_told() -> None:
@@ -137,7 +137,7 @@ def test_deep_rounding_is_told_from_a_mistake_by_its_own_float64() -> None:
 def test_a_promised_atol_is_named_in_the_verdict() -> None:
     found = verdict(CACHES["quantised"])
     assert found.answer is Answer.HOLDS
-    assert "that it promises: less than that cannot show" in found.message
+    assert "that the decoder promises: a mistake smaller than that cannot be found" in found.message
 
 
 def test_mistakes_far_beyond_a_promise_are_no_matter_of_rounding() -> None:
@@ -197,7 +197,7 @@ def test_differences_many_times_the_noise_are_not_called_equal() -> None:
 
     found = verdict(Noisy)
     assert found.answer is Answer.INCONCLUSIVE
-    assert "within the usual tolerance and many times what rounding comes to" in found.message
+    assert "within the usual tolerance, but many times the rounding of" in found.message
 
 
 def test_float64_is_not_advised_to_a_decoder_that_offers_it() -> None:
@@ -208,6 +208,6 @@ def test_float64_is_not_advised_to_a_decoder_that_offers_it() -> None:
     ]
     for reason in reasons:
         said = sentence(reason)
-        assert said.endswith("; shorter sequences or weights of unit scale would settle it")
+        assert said.endswith("; try shorter sequences, or weights of unit scale")
     without = replace(reasons[0], has_float64=False)
-    assert "float64 (as_float64)" in sentence(without)
+    assert sentence(without).endswith(", or offer as_float64()")

@@ -6,14 +6,14 @@ import pytest
 
 from cachecheck.schedule import Case, Schedule
 from cachecheck.shrink.narrowing import narrower, narrower_twice
-from cachecheck.shrink.repair import case_of, fed_of
+from cachecheck.shrink.repair import case_of, steps_of
 
 
 def narrowed(text: str, *, twice: bool = False) -> set[tuple[str, tuple[int, ...]]]:
     """What one such move, or two, makes of a schedule whose tokens count from 0."""
     schedule = Schedule.parse(text)
-    fed = fed_of(Case(tuple(range(schedule.length)), schedule))
-    moved = narrower_twice(fed) if twice else narrower(fed)
+    steps = steps_of(Case(tuple(range(schedule.length)), schedule))
+    moved = narrower_twice(steps) if twice else narrower(steps)
     cases = [case_of(steps) for steps in moved]
     return {(str(case.schedule), case.tokens) for case in cases}
 

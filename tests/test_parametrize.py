@@ -155,9 +155,9 @@ def test_an_inconclusive_law_fails_with_its_reason_and_what_to_do(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "sensitivity is INCONCLUSIVE*: changing a cached token moves later rows*",
+            "sensitivity is INCONCLUSIVE*: changing a cached token changes later rows*",
             "INCONCLUSIVE  sensitivity   tests.decoders_for_tests:Faint*",
-            "  what                changing a cached token moves later rows*",
+            "  what                changing a cached token changes later rows*",
             "  what to do          *allow_inconclusive=True*--cachecheck-allow-inconclusive",
         ]
     )
@@ -174,7 +174,7 @@ def test_where_it_is_allowed_an_inconclusive_law_is_skipped_and_a_broken_one_fai
     suite(pytester, f"Faint, laws=['sensitivity'], {argument}")
     result = run(*options)
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED *INCONCLUSIVE: changing a cached token moves*"])
+    result.stdout.fnmatch_lines(["SKIPPED *INCONCLUSIVE: changing a cached token changes*"])
     suite(pytester, f"Unmoved, laws=['sensitivity'], {argument}")
     run(*options).assert_outcomes(failed=1)
 

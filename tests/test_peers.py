@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import peers
 from benchmarks.pages import peers as pages
-from benchmarks.peer_designs import PEERS, Design, clipped
+from benchmarks.peer_designs import PEERS, Design, clip_chunks
 from cachecheck.faults import FAULTS
 from cachecheck.target import Target, as_target
 
@@ -73,8 +73,8 @@ def test_ours_accuses_nothing_right_and_keeps_to_the_calls() -> None:
 
 
 def test_a_schedule_is_clipped_to_the_room_there_is() -> None:
-    assert clipped([5, 3, 7, 9], 10) == [5, 3, 2]
-    assert clipped([5, 3], None) == [5, 3]
+    assert clip_chunks([5, 3, 7, 9], 10) == [5, 3, 2]
+    assert clip_chunks([5, 3], None) == [5, 3]
 
 
 def test_a_run_of_two_faults_gives_a_table() -> None:

@@ -133,11 +133,11 @@ def test_each_law_is_a_test_that_passes_is_skipped_or_fails_with_its_block(
     run(SUITE, *options, f"{TARGET}:Sums").assert_outcomes(passed=8, skipped=9)
     faint = run(SUITE, *options, f"{TARGET}:Faint")
     faint.assert_outcomes(passed=1, failed=7, skipped=9)  # no room for a mistake in most
-    faint.stdout.fnmatch_lines(["sensitivity is INCONCLUSIVE*: changing a cached token moves *"])
+    faint.stdout.fnmatch_lines(["sensitivity is INCONCLUSIVE*: changing a cached token changes *"])
     allowed = run(SUITE, "--cachecheck-allow-inconclusive", *options, f"{TARGET}:Faint")
     allowed.assert_outcomes(passed=1, skipped=16)
     allowed.stdout.fnmatch_lines(
-        ["SKIPPED * INCONCLUSIVE: changing a cached token moves later rows*"]
+        ["SKIPPED * INCONCLUSIVE: changing a cached token changes later rows*"]
     )
     wrong = run(SUITE, *options, f"{TARGET}:ForgetsOffset", "-v")
     wrong.assert_outcomes(passed=5, failed=3, skipped=9)  # branch and programs follow schedule

@@ -227,7 +227,7 @@ def test_every_call_and_row_is_counted_in_a_known_class(seed: int, room: Room) -
         assert chunk in coverage.CHUNKS
         assert window in coverage.WINDOWS
         assert (window == "none") is (room.window is None)
-    assert coverage.from_wire(coverage.to_wire(counted)) == counted
+    assert coverage.from_pairs(coverage.as_pairs(counted)) == counted
 
 
 @pytest.mark.parametrize("window", [None, 1, 3])

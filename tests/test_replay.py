@@ -84,7 +84,7 @@ def test_a_failure_fails_again_until_the_decoder_is_mended(
     ("kind", "law", "answer", "part"),
     [
         ("RaisesOnThird", "schedule", Replayed.ERROR, "out of memory at 3 tokens"),
-        ("Unmoved", "sensitivity", Replayed.FAILED, "moves no later row: the cache is not used"),
+        ("Unmoved", "sensitivity", Replayed.FAILED, "changes no later row: the cache is not used"),
         ("ForgetsOffset", "schedule", Replayed.FAILED, "gives other rows than one full pass"),
     ],
 )
@@ -178,7 +178,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "target without a member": ({"target": "mine.py"}, "unknown target 'mine.py'; expected"),
     "member": ({"target": "mine.py:build"}, "mine.py has no 'build'; it has make"),
     "seed": ({"decoder_seed": "0"}, "Expected `int`, got `str` - at `$.decoder_seed`"),
-    "schedule": ({"schedule": "1+0"}, "is no step of a schedule; expected something like 5+3"),
+    "schedule": ({"schedule": "1+0"}, "is not a step of a schedule; expected something like 5+3"),
     "sum": ({"schedule": "5"}, "the schedule 5 is for 5 tokens; got 3"),
     "one call": (
         {"law": "sensitivity", "schedule": "3"},

@@ -168,7 +168,7 @@ UNMOVED = replace(
         difference=0.0,
         call=2,
         row=0,
-        message="changing a cached token moves no later row: the cache is not used",
+        message="changing a cached token changes no later row: the cache is not used",
     ),
 )
 FULL_PASS = replace(VIOLATED, law="prefix", violation=replace(ROWS, call=None, row=None))
@@ -213,7 +213,7 @@ ERROR  frame   my.py:make   seed 0
 VIOLATED  sensitivity   my.py:make   seed 3
   smallest schedule   1+1            2 tokens [0, 7]
   unmoved row         position 1     chunk 2, row 0   |difference| 0   tolerance 1.0e-12
-  what                changing a cached token moves no later row: the cache is not used""",
+  what                changing a cached token changes no later row: the cache is not used""",
     ),
     "full pass": (
         FULL_PASS,

@@ -30,8 +30,8 @@ from cachecheck.schedule import (
     branch_name,
     partitions,
 )
-from cachecheck.schedule.notation import read, write
-from cachecheck.schedule.steps import branch_number, key_of
+from cachecheck.schedule.notation import format_steps, parse_steps
+from cachecheck.schedule.steps import branch_number, sort_key
 from cachecheck.search.programs import Room, draw_program
 from cachecheck.shrink import shrink, size_of
 
@@ -63,7 +63,7 @@ def test_the_published_schedule_reads_as_it_is_written() -> None:
 @given(programs)
 def test_the_notation_of_any_program_round_trips(schedule: Schedule) -> None:
     assert Schedule.parse(str(schedule)) == schedule
-    assert write(read(str(schedule))) == str(schedule)
+    assert format_steps(parse_steps(str(schedule))) == str(schedule)
 
 
 @given(programs)
@@ -133,8 +133,8 @@ READ: dict[str, tuple[Step, ...]] = {
 
 @pytest.mark.parametrize("text", READ)
 def test_each_kind_of_step_is_read_as_it_is_written(text: str) -> None:
-    assert read(text) == READ[text]
-    assert write(READ[text]) == text
+    assert parse_steps(text) == READ[text]
+    assert format_steps(READ[text]) == text
 
 
 def test_the_examples_cover_every_operation_and_every_line_of_the_notation() -> None:
@@ -169,27 +169,29 @@ def test_what_is_written_differently_reads_the_same(text: str, written: str) -> 
 def test_nonsense_is_named_in_one_line(part: str) -> None:
     with pytest.raises(InputError) as told:
         Schedule.parse(f"3 {part} 1")
-    assert str(told.value).startswith(f"{part!r} is no step of a schedule; expected something like")
+    assert str(told.value).startswith(
+        f"{part!r} is not a step of a schedule; expected something like"
+    )
     assert "\n" not in str(told.value)
 
 
 def test_the_first_part_that_is_no_step_is_the_one_named() -> None:
-    with pytest.raises(InputError, match=r"^'\+' is no step"):
+    with pytest.raises(InputError, match=r"^'\+' is not a step"):
         Schedule.parse("1 + 1 x y")
 
 
 MISFITS: dict[str, str] = {
     "": "a schedule needs at least one call with tokens, like 5 or 5+3",
     "b=a": "a schedule needs at least one call with tokens",
-    "b:1": "step 1 of 'b:1': branch b does not exist; live are a",
-    "1 b=c": "step 2 of '1 b=c': branch c does not exist; live are a",
+    "b:1": "step 1 of 'b:1': branch b does not exist; live branches: a",
+    "1 b=c": "step 2 of '1 b=c': branch c does not exist; live branches: a",
     "1 b:crop0": "branch b does not exist",
     "1 b:save": "branch b does not exist",
     "1 b:reset": "branch b does not exist",
     "1 b:release": "branch b does not exist",
-    "1 release 1": "step 3 of '1 release 1': branch a has ended; live are none",
-    "1 b=a release a:1": "branch a has ended; live are b",
-    "1 b=a b=a": "step 3 of '1 b=a b=a': branch b exists already; give each a name of its own",
+    "1 release 1": "step 3 of '1 release 1': branch a has ended; live branches: none",
+    "1 b=a release a:1": "branch a has ended; live branches: b",
+    "1 b=a b=a": "step 3 of '1 b=a b=a': branch b exists already; give each branch a name of",
     "1 a=new": "branch a exists already",
     "1 b=a b:release b=new": "branch b exists already",
     "3 crop4": "step 2 of '3 crop4': branch a holds 3 tokens; got crop4",
@@ -207,7 +209,7 @@ MISFITS: dict[str, str] = {
     "1 b=new*2 c=b[2]": "branch b has rows 0 to 1; got [2]",
     "1 b=new*2 c=b&b": "a batch cannot be merged with itself; got b&b",
     "1 b=new*2 c=new*1 a=b&c": "branch a exists already",
-    "1 b=new*2 c=new*1 d=b&c c:1": "branch c has ended; live are a, d",
+    "1 b=new*2 c=new*1 d=b&c c:1": "branch c has ended; live branches: a, d",
 }
 
 
@@ -248,8 +250,8 @@ def test_plainer_steps_on_earlier_branches_with_less_come_first() -> None:
         *("1", "2", "b:1", "b:1/2", "b:2/1", "b=new", "b=new*1", "b=a", "c=a", "c=b", "crop1"),
         *("crop2", "save", "reset", "release", "c=b[0]", "c=b[0,1]", "b:[0]", "b:[1]", "d=b&c"),
     )
-    steps = [step for part in parts for step in read(part)]
-    assert sorted(steps, key=key_of) == steps
+    steps = [step for part in parts for step in parse_steps(part)]
+    assert sorted(steps, key=sort_key) == steps
 
 
 @pytest.mark.parametrize("length", range(1, 11))

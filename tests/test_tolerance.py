@@ -23,7 +23,7 @@ def test_an_entry_is_bounded_by_its_own_size_or_the_typical_one() -> None:
     assert found.min() == pytest.approx(1e-12 * typical(rows))
     assert bounds(1000 * rows, "float32").max() == pytest.approx(3e-2)
     assert np.all(bounds(rows, "float64", atol=0.1) == 0.1)
-    assert np.all(bounds(rows, "float64", usual=5.0) == 5e-12)
+    assert np.all(bounds(rows, "float64", typical_entry=5.0) == 5e-12)
     assert np.all(bounds(0 * rows, "float64") == 0)
 
 

@@ -1,7 +1,7 @@
 """Look-alikes that are right: decoders that no law may accuse.
 
-Each looks like a mistake, or differs from the reference in a way that is nobody's business. May
-import errors and the reference, and no law: tests and benchmarks bring the two together.
+Each looks like a mistake, or differs from the reference in a way that does not matter. May import
+errors and the reference, and no law: tests and benchmarks bring the two together.
 """
 
 from collections.abc import Mapping

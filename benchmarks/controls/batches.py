@@ -1,4 +1,4 @@
-"""Batches padded otherwise, or not at all."""
+"""Batches that are padded differently, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from cachecheck.errors import InputError
 from cachecheck.reference import Cache, Config, ReferenceDecoder
 from cachecheck.reference.cache import LayerState
@@ -24,7 +24,7 @@ from cachecheck.reference.caches.batched import BatchedDecoder
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats
 
-Several = tuple[Cache, ...]
+CacheTuple = tuple[Cache, ...]
 
 
 class RandomPads(BatchedDecoder):
@@ -69,12 +69,16 @@ class RightPads(BatchedDecoder):
         longest = int(sizes.max())
         ids = np.stack([np.pad(row, (0, longest - len(row))) for row in rows])  # (B, T)
         column = np.arange(longest)  # (T,)
-        places = np.where(column < sizes[:, None], cache.lengths[:, None] + column, PAD)  # (B, T)
-        seen = np.concatenate([cache.positions, places], axis=1)  # (B, R+T)
-        columns = Columns(places, seen, cached_mask(places, seen, self.config))
+        positions = np.where(
+            column < sizes[:, None], cache.lengths[:, None] + column, PAD
+        )  # (B, T)
+        key_positions = np.concatenate([cache.positions, positions], axis=1)  # (B, R+T)
+        columns = Columns(
+            positions, key_positions, cached_mask(positions, key_positions, self.config)
+        )
         work = self._work if counted else None
         found, keys, values = batch_pass(self.weights, ids, columns, cache, work)
-        after = BatchCache(keys, values, seen, cache.lengths + sizes, cache.fingerprint)
+        after = BatchCache(keys, values, key_positions, cache.lengths + sizes, cache.fingerprint)
         chunks = [row[:size] for row, size in zip(found, sizes, strict=True)]
         return chunks, evict_columns(after, self.config)
 
@@ -84,22 +88,24 @@ class OneAfterAnother(ReferenceDecoder):
 
     crop = save = load = None  # type: ignore[assignment]  # of single sequences; not offered
 
-    def new_batch_cache(self, n: int) -> Several:
+    def new_batch_cache(self, n: int) -> CacheTuple:
         """Empty caches."""
         return tuple(self.new_cache() for _ in range(n))
 
-    def extend_batch(self, tokens: Sequence[Any], cache: Several) -> tuple[list[Floats], Several]:
+    def extend_batch(
+        self, tokens: Sequence[Any], cache: CacheTuple
+    ) -> tuple[list[Floats], CacheTuple]:
         """The chunks' rows, and the caches that hold them too."""
         if len(tokens) != len(cache):
             raise InputError(f"expected tokens for {len(cache)} rows; got {len(tokens)}")
         pairs = [self.extend(some, one) for some, one in zip(tokens, cache, strict=True)]
         return [rows for rows, _ in pairs], tuple(after for _, after in pairs)
 
-    def reorder(self, cache: Several, rows: Sequence[int]) -> Several:
+    def reorder(self, cache: CacheTuple, rows: Sequence[int]) -> CacheTuple:
         """The same caches in another order; one that is repeated is there twice."""
         return tuple(cache[row] for row in rows)
 
-    def merge(self, caches: Sequence[Several]) -> Several:
+    def merge(self, caches: Sequence[CacheTuple]) -> CacheTuple:
         """All of them."""
         return tuple(one for several in caches for one in several)
 
@@ -114,18 +120,18 @@ BATCHES = (
         "random-pads",
         "What stands in the pads changes from call to call.",
         "No row attends to a pad, whatever token it is.",
-        over(RandomPads),
+        factory_of(RandomPads),
     ),
     Control(
         "pads-on-the-right",
         "Pads lie between the tokens of a row, so that its columns are no positions.",
         "Positions are kept for each row, and the mask goes by them.",
-        over(RightPads),
+        factory_of(RightPads),
     ),
     Control(
         "rows-one-after-another",
         "Two rows of a reordered batch are the same object.",
         "No cache is ever changed: each row goes on in new ones.",
-        over(OneAfterAnother),
+        factory_of(OneAfterAnother),
     ),
 )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from cachecheck.reference import Cache
 from cachecheck.reference.cache import LayerState
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 
 
-class CacheOfClass(Copying):
+class CacheOfClass(CopyingStorage):
     """Makes caches of the class that a subclass names."""
 
     def new(self) -> Cache:

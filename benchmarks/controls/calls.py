@@ -1,4 +1,4 @@
-"""Calls cut into other calls, and answers in shared buffers."""
+"""Calls cut into other calls, and rows in shared buffers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from cachecheck.reference import Cache, Config, ReferenceDecoder
 from cachecheck.reference.weights import Floats, draw_weights
 
@@ -109,30 +109,30 @@ CALLS = (
         "token-by-token",
         "A chunk is never attended as a chunk.",
         "Its tokens go through one after another, in order.",
-        over(InPieces),
+        factory_of(InPieces),
     ),
     Control(
         "chunks-of-three",
         "A chunk is cut into smaller ones that nobody asked for.",
         "Rows do not depend on how tokens are cut into calls.",
-        over(InThrees),
+        factory_of(InThrees),
     ),
     Control(
         "full-in-fives",
         "The full pass uses a cache.",
         "The cache is right, so that this full pass is as good as any.",
-        over(FullInFives),
+        factory_of(FullInFives),
     ),
     Control(
         "one-buffer-for-rows",
         "Rows that were returned change at the next call.",
         "They are read before it, and the cache does not hold them.",
-        over(OneBuffer),
+        factory_of(OneBuffer),
     ),
     Control(
         "constant-memory",
         "The cache does not grow with the tokens.",
         "Decaying linear attention needs one matrix, whatever the history.",
-        over(Retention, **_ONE_HEAD),
+        factory_of(Retention, **_ONE_HEAD),
     ),
 )

@@ -1,4 +1,4 @@
-"""What a control is, as plain data, and the factories that most of them are made by."""
+"""Controls as plain data, and the factories that make most of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cachecheck.reference.caches.random_configs import drawn
+from cachecheck.reference.caches.random_configs import small_config
 from cachecheck.reference.config import Precision
 
 
 class Make(Protocol):
-    """From a seed to a decoder, whose configuration follows from the seed as well."""
+    """A factory: from a seed to a decoder, whose configuration follows from the seed as well."""
 
     def __call__(self, seed: int, dtype: Precision = "float64") -> Any: ...  # noqa: D102
 
@@ -23,9 +23,9 @@ class Control:
     Attributes:
         id: stable, in kebab-case.
         looks_like: the mistake that it resembles, in one sentence.
-        why_right: why it is none, in one sentence.
+        why_right: the reason why it is right, in one sentence.
         make: from a seed to the decoder.
-        fixed_dtype: its precision, where there is but one and ``make`` ignores the other.
+        fixed_dtype: its precision, where there is only one and ``make`` ignores the argument.
     """
 
     id: str
@@ -35,19 +35,19 @@ class Control:
     fixed_dtype: str | None = None
 
 
-def over(decoder: Callable[..., Any], **changes: Any) -> Make:
+def factory_of(decoder: Callable[..., Any], **changes: Any) -> Make:
     """A factory of ``decoder(config, seed=seed)``, with the seed's configuration and changes."""
 
     def make(seed: int, dtype: Precision = "float64") -> Any:
-        return decoder(drawn(seed, dtype, **changes), seed=seed)
+        return decoder(small_config(seed, dtype, **changes), seed=seed)
 
     return make
 
 
-def in_float32(decoder: Callable[..., Any], **changes: Any) -> Make:
-    """The same for what has no other precision than float32 underneath."""
+def float32_factory_of(decoder: Callable[..., Any], **changes: Any) -> Make:
+    """The same for decoders that compute in float32 alone."""
 
     def make(seed: int, dtype: Precision = "float64") -> Any:  # noqa: ARG001 - as declared
-        return decoder(drawn(seed, "float32", **changes), seed=seed)
+        return decoder(small_config(seed, "float32", **changes), seed=seed)
 
     return make

@@ -1,19 +1,19 @@
-"""Handles to a cache: one object for ever, or one that may be used once."""
+"""Handles to a cache: the same object every time, or one that may be used once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from cachecheck.errors import InputError
 from cachecheck.reference import Cache, Config, ReferenceDecoder
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.weights import Floats
 
 
-class Around:
-    """What all of these have: a reference decoder inside."""
+class WrapsReference:
+    """A decoder with a reference decoder inside, which computes the rows."""
 
     def __init__(self, config: Config, *, seed: int) -> None:
         self.config = config
@@ -27,66 +27,66 @@ class Around:
 
 
 @dataclass(eq=False)
-class Box:
-    """A handle to whatever the cache is by now."""
+class Handle:
+    """A handle to the current cache."""
 
     cache: Cache | None
 
 
-class SameObject(Around):
+class SameObject(WrapsReference):
     """Changes its cache in place: the object given is the object returned."""
 
     mutates_cache = True
 
-    def new_cache(self) -> Box:
-        """An empty box."""
-        return Box(self.inner.new_cache())
+    def new_cache(self) -> Handle:
+        """An empty handle."""
+        return Handle(self.inner.new_cache())
 
-    def extend(self, tokens: Any, box: Box) -> tuple[Floats, Box]:
-        """The chunk's rows, and the box to go on with."""
-        rows, after = self.inner.extend(tokens, self.opened(box))
-        return rows, self.onward(box, after)
+    def extend(self, tokens: Any, handle: Handle) -> tuple[Floats, Handle]:
+        """The chunk's rows, and the handle to go on with."""
+        rows, after = self.inner.extend(tokens, self.contents(handle))
+        return rows, self.passed_on(handle, after)
 
-    def crop(self, box: Box, length: int) -> Box:
+    def crop(self, handle: Handle, length: int) -> Handle:
         """The first ``length`` tokens alone."""
-        return self.onward(box, self.inner.crop(self.opened(box), length))
+        return self.passed_on(handle, self.inner.crop(self.contents(handle), length))
 
-    def reset(self, box: Box) -> Box:
+    def reset(self, handle: Handle) -> Handle:
         """No tokens."""
-        self.opened(box)
-        return self.onward(box, self.inner.new_cache())
+        self.contents(handle)
+        return self.passed_on(handle, self.inner.new_cache())
 
-    def state(self, box: Box) -> list[LayerState]:
+    def state(self, handle: Handle) -> list[LayerState]:
         """Per layer, the arrays by name."""
-        return self.opened(box).state()
+        return self.contents(handle).state()
 
     def work(self) -> int:
         """Rows projected so far."""
         return self.inner.work()
 
-    def onward(self, box: Box, cache: Cache) -> Box:
-        """The box that holds ``cache`` from now on."""
-        box.cache = cache
-        return box
+    def passed_on(self, handle: Handle, cache: Cache) -> Handle:
+        """The handle that holds ``cache`` from now on."""
+        handle.cache = cache
+        return handle
 
-    def opened(self, box: Box) -> Cache:
-        """What is in the box.
+    def contents(self, handle: Handle) -> Cache:
+        """The cache behind the handle.
 
         Raises:
             InputError: a handle that was used up.
         """
-        if box.cache is None:
+        if handle.cache is None:
             raise InputError("this handle was used up by an earlier call")
-        return box.cache
+        return handle.cache
 
 
 class UsedOnce(SameObject):
     """Every call returns a new handle and voids the one that it was given."""
 
-    def onward(self, box: Box, cache: Cache) -> Box:
-        """A new box."""
-        box.cache = None
-        return Box(cache)
+    def passed_on(self, handle: Handle, cache: Cache) -> Handle:
+        """A new handle."""
+        handle.cache = None
+        return Handle(cache)
 
 
 HANDLES = (
@@ -94,12 +94,12 @@ HANDLES = (
         "same-object",
         "The cache returned is the object that was given, changed.",
         "That is what mutates_cache = True declares.",
-        over(SameObject),
+        factory_of(SameObject),
     ),
     Control(
         "handles-used-once",
         "A cache raises when it is used a second time.",
         "With mutates_cache = True only the cache that a call returned is there to go on with.",
-        over(UsedOnce),
+        factory_of(UsedOnce),
     ),
 )

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from cachecheck.reference import Cache, Config, ReferenceDecoder, Weights
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.weights import Floats, LayerWeights
 
 
 def reweighted(weights: Weights, change: Callable[[str, Floats], Floats]) -> Weights:
-    """``weights`` with each matrix, which is known by its name, changed."""
+    """``weights`` with each matrix changed; ``change`` gets its name and the matrix."""
 
     def changed(name: str, array: Floats | None) -> Any:
         return None if array is None else change(name, array)
@@ -40,14 +40,14 @@ class Reweighted(ReferenceDecoder):
     def __init__(self, config: Config, *, seed: int) -> None:
         super().__init__(config, seed=seed)
         self.weights = reweighted(self.weights, self.change)
-        self.storage = Copying(self.weights)
+        self.storage = CopyingStorage(self.weights)
 
     def change(self, name: str, array: Floats) -> Floats:
         """The matrix to use instead."""
         raise NotImplementedError
 
 
-class Sharp(Reweighted):
+class SharpAttention(Reweighted):
     """Queries and keys eight times as large: attention to one key or two."""
 
     def change(self, name: str, array: Floats) -> Floats:
@@ -55,7 +55,7 @@ class Sharp(Reweighted):
         return array * 8 if name in ("query", "key") else array
 
 
-class Tiny(Reweighted):
+class TinyWeights(Reweighted):
     """All weights with the standard deviation of 0.02 that training starts with."""
 
     def change(self, name: str, array: Floats) -> Floats:  # noqa: ARG002
@@ -63,43 +63,43 @@ class Tiny(Reweighted):
         return np.asarray(array * (array.dtype.type(0.02) / array.std()))
 
 
-class Dressed(ReferenceDecoder):
-    """Rows of both passes are changed in the end."""
+class ChangedRows(ReferenceDecoder):
+    """A reference decoder that changes the rows of both passes before it returns them."""
 
     def full(self, tokens: Any) -> Floats:
         """(T,) integers -> (T, width) or (T, V)."""
-        return self.dress(super().full(tokens))
+        return self.change_rows(super().full(tokens))
 
     def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
         """The chunk's rows and the cache that holds it too."""
         rows, after = super().extend(tokens, cache)
-        return self.dress(rows), after
+        return self.change_rows(rows), after
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """The rows to hand out."""
         raise NotImplementedError
 
 
-class HugeColumn(Dressed):
+class HugeColumn(ChangedRows):
     """The last column is -1e9 throughout, as of a vocabulary that was padded."""
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """(T, width)."""
         return np.where(np.arange(rows.shape[1]) == rows.shape[1] - 1, rows.dtype.type(-1e9), rows)
 
 
-class OneColumn(Dressed):
+class OneLiveColumn(ChangedRows):
     """All columns but the first are zero."""
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """(T, width)."""
         return np.where(np.arange(rows.shape[1]) == 0, rows, rows.dtype.type(0))
 
 
-class Shifted(Dressed):
+class ShiftedRows(ChangedRows):
     """All columns stand a hundred higher."""
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """(T, width)."""
         return rows + rows.dtype.type(100)
 
@@ -111,37 +111,37 @@ NUMBERS = (
     Control(
         "sharp-attention",
         "Changing a cached token hardly ever changes a row.",
-        "Attention is saturated: most keys have no weight to speak of.",
-        over(Sharp),
+        "Attention is saturated: most keys have nearly no weight.",
+        factory_of(SharpAttention),
     ),
     Control(
         "tiny-weights",
         "Later rows hardly depend on cached tokens.",
         "The weights are as small as before training, and the rows depend on them all the same.",
-        over(Tiny),
+        factory_of(TinyWeights),
     ),
     Control(
         "one-huge-column",
         "A column is a billion times as large as the others.",
         "It is padding of the vocabulary, and the same in every row.",
-        over(HugeColumn, **_MANY_COLUMNS),
+        factory_of(HugeColumn, **_MANY_COLUMNS),
     ),
     Control(
         "one-live-column",
         "All but one of the columns are zero.",
         "The full pass has the same zeros.",
-        over(OneColumn, **_MANY_COLUMNS),
+        factory_of(OneLiveColumn, **_MANY_COLUMNS),
     ),
     Control(
         "rows-far-from-zero",
         "All rows look alike: 100, and a little more or less.",
-        "The little is what the tokens say.",
-        over(Shifted),
+        "The differences between rows are there, and depend on the tokens.",
+        factory_of(ShiftedRows),
     ),
     Control(
         "multi-query",
         "The cache holds a quarter of the keys that its four heads need.",
         "All four heads read the same keys, in the full pass as well.",
-        over(ReferenceDecoder, **_MULTI_QUERY),
+        factory_of(ReferenceDecoder, **_MULTI_QUERY),
     ),
 )

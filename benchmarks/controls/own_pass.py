@@ -22,48 +22,48 @@ class OwnPass(ReferenceDecoder):
         self._check(cache)
         ids = check_tokens(tokens, self.vocab_size)  # (T,)
         check_fits(cache.length + len(ids), self.config)
-        places = cache.length + np.arange(len(ids))  # (T,)
-        kept = []
-        x = embed(self.weights, ids, places)  # (T, width)
+        positions = cache.length + np.arange(len(ids))  # (T,)
+        layers = []
+        x = embed(self.weights, ids, positions)  # (T, width)
         for number, (layer, past) in enumerate(zip(self.weights.layers, cache.layers, strict=True)):
             normal = normalise(x, self.config)  # (T, width)
-            query, key, value = self.project(normal, layer, places)  # (H|G, T, D)
-            kept.append(past.append(key, value, places))  # (G, R+T, D) keys and values
-            mask = self.mask(number, places, kept[-1].positions)  # (T, R+T) or (H, T, R+T)
-            mixed = self.attend(query, kept[-1], places, mask)  # (H, T, D)
+            query, key, value = self.project(normal, layer, positions)  # (H|G, T, D)
+            layers.append(past.append(key, value, positions))  # (G, R+T, D) keys and values
+            mask = self.mask(number, positions, layers[-1].positions)  # (T, R+T) or (H, T, R+T)
+            mixed = self.attend(query, layers[-1], positions, mask)  # (H, T, D)
             x = self.finish(x, mixed, layer)  # (T, width)
         rows = self.read_out(x)  # (T, width) or (T, V)
-        return rows, cache.keep(kept, len(ids), self.config)
+        return rows, cache.commit(layers, len(ids), self.config)
 
     def project(
-        self, x: Floats, layer: LayerWeights, places: Ints
+        self, x: Floats, layer: LayerWeights, positions: Ints
     ) -> tuple[Floats, Floats, Floats]:
         """Query (H, T, D); key and value (G, T, D) as the cache is to hold them."""
-        return project(x, layer, self.config, places, self._work)
+        return project(x, layer, self.config, positions, self._work)
 
-    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:  # noqa: ARG002
-        """Who sees whom in layer ``number``: (T,), (S,) -> (T, S), or (H, T, S)."""
-        return allowed(places, keys, self.config.window, self.config.sinks)
+    def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:  # noqa: ARG002
+        """The mask of layer ``number``: (T,), (S,) -> (T, S), or (H, T, S)."""
+        return allowed(positions, keys, self.config.window, self.config.sinks)
 
-    def scores(self, query: Floats, seen: LayerCache, places: Ints) -> Floats:
+    def scores(self, query: Floats, visible: LayerCache, positions: Ints) -> Floats:
         """(H, T, S), scaled and with the bias of positions, before the mask."""
-        key = repeated(seen.key, len(query))  # (H, S, D)
+        key = repeated(visible.key, len(query))  # (H, S, D)
         found = query @ key.transpose(0, 2, 1) / float(np.sqrt(query.shape[-1]))  # (H, T, S)
-        return self.biased(found, seen, places)
+        return self.biased(found, visible, positions)
 
-    def biased(self, scores: Floats, seen: LayerCache, places: Ints) -> Floats:
-        """``scores`` (H, T, S) and what positions add to them."""
-        bias = score_bias(self.config, places, seen.positions)  # (H, T, S) or None
+    def biased(self, scores: Floats, visible: LayerCache, positions: Ints) -> Floats:
+        """``scores`` (H, T, S) with the bias of positions added."""
+        bias = score_bias(self.config, positions, visible.positions)  # (H, T, S) or None
         return scores if bias is None else scores + bias.astype(scores.dtype)
 
     def weigh(self, scores: Floats, mask: Bools) -> Floats:
         """Probabilities (H, T, S)."""
         return softmax(np.where(mask, scores, -np.inf))
 
-    def attend(self, query: Floats, seen: LayerCache, places: Ints, mask: Bools) -> Floats:
+    def attend(self, query: Floats, visible: LayerCache, positions: Ints, mask: Bools) -> Floats:
         """The mixed values (H, T, D)."""
-        probabilities = self.weigh(self.scores(query, seen, places), mask)  # (H, T, S)
-        return probabilities @ repeated(seen.value, len(query))  # (H, T, D)
+        probabilities = self.weigh(self.scores(query, visible, positions), mask)  # (H, T, S)
+        return probabilities @ repeated(visible.value, len(query))  # (H, T, D)
 
     def finish(self, x: Floats, mixed: Floats, layer: LayerWeights) -> Floats:
         """The layer's output (T, width)."""
@@ -75,7 +75,7 @@ class OwnPass(ReferenceDecoder):
 
 
 class BothWays(OwnPass):
-    """One whose full pass is a single call on an empty cache: what is changed, both passes have."""
+    """A decoder whose full pass is one call on an empty cache: both passes are changed alike."""
 
     def full(self, tokens: Any) -> Floats:
         """(T,) integers -> (T, width) or (T, V)."""

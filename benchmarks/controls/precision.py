@@ -1,4 +1,4 @@
-"""Fewer digits than it seems, and rounding that grows."""
+"""Rows with fewer digits than their dtype, and rounding that grows."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, in_float32
-from benchmarks.controls.numbers import Dressed, reweighted
+from benchmarks.controls.control import Control, float32_factory_of
+from benchmarks.controls.numbers import ChangedRows, reweighted
 from benchmarks.controls.own_pass import BothWays
 from cachecheck.reference import Config
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.layers import normalise
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats, LayerWeights
 
 
-class Undeclared(Dressed):
-    """float32 underneath, float64 to look at, and no word about it."""
+class Undeclared(ChangedRows):
+    """Computes in float32, returns float64, and declares nothing."""
 
     def __init__(self, config: Config, *, seed: int) -> None:
         super().__init__(config, seed=seed)
@@ -28,7 +28,7 @@ class Undeclared(Dressed):
 class Widened(Undeclared):
     """Rows are converted in the end."""
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """(T, width)."""
         return rows.astype(np.float64)
 
@@ -36,7 +36,7 @@ class Widened(Undeclared):
 class FinishedWide(Undeclared):
     """Rows are brought to a length of one in float64, so that no bits give them away."""
 
-    def dress(self, rows: Floats) -> Floats:
+    def change_rows(self, rows: Floats) -> Floats:
         """(T, width)."""
         wide = rows.astype(np.float64)
         return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))
@@ -59,8 +59,8 @@ class Deep(BothWays):
         return Deep(replace(self.config, dtype="float64"), seed=self.seed)
 
 
-class Narrow(BothWays):
-    """16 bits: weights, queries, keys, values, what is passed between layers, and rows."""
+class HalfPrecision(BothWays):
+    """16 bits: weights, queries, keys, values, rows, and the inputs of every layer."""
 
     name = "float16"
 
@@ -68,40 +68,40 @@ class Narrow(BothWays):
         super().__init__(config, seed=seed)
         self.dtype = self.name  # type: ignore[assignment]  # Config has no 16 bits
         self.short = self.short_type()
-        self.weights = reweighted(self.weights, lambda _, array: self.narrow(array))
-        self.storage = Copying(self.weights)
+        self.weights = reweighted(self.weights, lambda _, array: self.rounded(array))
+        self.storage = CopyingStorage(self.weights)
 
     def short_type(self) -> Any:
-        """The name that numpy has for them."""
+        """The numpy type of 16 bits."""
         return np.float16
 
-    def narrow(self, array: Floats) -> Floats:
-        """Rounded to 16 bits, in float32 to go on with."""
+    def rounded(self, array: Floats) -> Floats:
+        """``array`` rounded to 16 bits, and converted back to float32."""
         return array.astype(self.short).astype(np.float32)
 
     def project(
-        self, x: Floats, layer: LayerWeights, places: Ints
+        self, x: Floats, layer: LayerWeights, positions: Ints
     ) -> tuple[Floats, Floats, Floats]:
         """Query (H, T, D), key and value (G, T, D)."""
-        query, key, value = super().project(x, layer, places)
-        return self.narrow(query), self.narrow(key), self.narrow(value)
+        query, key, value = super().project(x, layer, positions)
+        return self.rounded(query), self.rounded(key), self.rounded(value)
 
     def finish(self, x: Floats, mixed: Floats, layer: LayerWeights) -> Floats:
         """(T, width)."""
-        return self.narrow(super().finish(x, self.narrow(mixed), layer))
+        return self.rounded(super().finish(x, self.rounded(mixed), layer))
 
     def read_out(self, x: Floats) -> Floats:
         """(T, width) or (T, V)."""
-        return self.narrow(super().read_out(x))
+        return self.rounded(super().read_out(x))
 
 
-class Brain(Narrow):
+class BFloat16(HalfPrecision):
     """bfloat16: as many exponents as float32, and 8 bits of precision."""
 
     name = "bfloat16"
 
     def short_type(self) -> Any:
-        """That of a package which is not everybody's."""
+        """The type of an optional package."""
         import ml_dtypes  # noqa: PLC0415 - an extra
 
         return ml_dtypes.bfloat16
@@ -114,35 +114,35 @@ PRECISION = (
         "widened-rows",
         "Rows in float64 differ by a million times their rounding.",
         "They were computed in float32, as their bits show.",
-        in_float32(Widened),
+        float32_factory_of(Widened),
         fixed_dtype="float32",
     ),
     Control(
         "finished-in-float64",
         "Rows in float64 differ by a million times their rounding, and bits show no reason.",
         "They were computed in float32 and normalised in float64.",
-        in_float32(FinishedWide),
+        float32_factory_of(FinishedWide),
         fixed_dtype="float32",
     ),
     Control(
         "deep-residual",
-        "Rows of the two passes part further with every layer.",
+        "Rows of the two passes differ more with every layer.",
         "Twenty-four residual layers pass on the rounding of float32; float64 shows it.",
-        in_float32(Deep, **_DEEP),
+        float32_factory_of(Deep, **_DEEP),
         fixed_dtype="float32",
     ),
     Control(
         "half-precision",
         "Rows differ in the third decimal.",
         "That is what 11 bits of precision are.",
-        in_float32(Narrow),
+        float32_factory_of(HalfPrecision),
         fixed_dtype="float16",
     ),
     Control(
         "brain-float",
         "Rows differ in the second decimal.",
         "That is what 8 bits of precision are.",
-        in_float32(Brain),
+        float32_factory_of(BFloat16),
         fixed_dtype="bfloat16",
     ),
 )

@@ -1,4 +1,4 @@
-"""Caches that know their tokens, and compute again what others keep."""
+"""Caches that keep their tokens, and compute keys and values again."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
-from benchmarks.controls.handles import Around
+from benchmarks.controls.control import Control, factory_of
+from benchmarks.controls.handles import WrapsReference
 from cachecheck.reference import Cache, ReferenceDecoder
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.weights import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class TokensAndCache:
     """A cache and the tokens in it."""
 
     tokens: tuple[int, ...]
     cache: Cache
 
 
-class SavesTokens(Around):
+class SavesTokens(WrapsReference):
     """Remembers tokens beside keys and values, and saves the tokens alone."""
 
-    def new_cache(self) -> Memory:
+    def new_cache(self) -> TokensAndCache:
         """No tokens."""
-        return Memory((), self.inner.new_cache())
+        return TokensAndCache((), self.inner.new_cache())
 
-    def extend(self, tokens: Any, memory: Memory) -> tuple[Floats, Memory]:
+    def extend(self, tokens: Any, remembered: TokensAndCache) -> tuple[Floats, TokensAndCache]:
         """The chunk's rows, and the memory that holds it too."""
-        rows, after = self.inner.extend(tokens, memory.cache)
-        return rows, Memory((*memory.tokens, *map(int, tokens)), after)
+        rows, after = self.inner.extend(tokens, remembered.cache)
+        return rows, TokensAndCache((*remembered.tokens, *map(int, tokens)), after)
 
-    def state(self, memory: Memory) -> list[LayerState]:
+    def state(self, remembered: TokensAndCache) -> list[LayerState]:
         """Per layer, the arrays by name."""
-        return memory.cache.state()
+        return remembered.cache.state()
 
-    def save(self, memory: Memory) -> bytes:
+    def save(self, remembered: TokensAndCache) -> bytes:
         """The tokens."""
-        return np.array(memory.tokens, np.int64).tobytes()
+        return np.array(remembered.tokens, np.int64).tobytes()
 
-    def load(self, data: bytes) -> Memory:
+    def load(self, data: bytes) -> TokensAndCache:
         """Keys and values computed again, in one call."""
-        return self.again(np.frombuffer(data, np.int64).tolist())
+        return self.recomputed(np.frombuffer(data, np.int64).tolist())
 
-    def again(self, tokens: Any) -> Memory:
+    def recomputed(self, tokens: Any) -> TokensAndCache:
         """A memory of ``tokens``, from nothing."""
         return self.extend(tokens, self.new_cache())[1] if len(tokens) else self.new_cache()
 
@@ -54,24 +54,24 @@ class SavesTokens(Around):
 class RollsBackAgain(SavesTokens):
     """Rolls back by computing the first tokens again, past any window."""
 
-    def crop(self, memory: Memory, length: int) -> Memory:
+    def crop(self, remembered: TokensAndCache, length: int) -> TokensAndCache:
         """The first ``length`` tokens alone."""
-        return self.again(memory.tokens[:length])
+        return self.recomputed(remembered.tokens[:length])
 
 
 class LongChunksAgain(SavesTokens):
     """Chunks of four tokens and more drop the cache and compute everything again."""
 
-    def extend(self, tokens: Any, memory: Memory) -> tuple[Floats, Memory]:
+    def extend(self, tokens: Any, remembered: TokensAndCache) -> tuple[Floats, TokensAndCache]:
         """The chunk's rows, and the memory that holds it too."""
         if len(tokens) < 4:
-            return super().extend(tokens, memory)
-        whole = [*memory.tokens, *map(int, tokens)]
+            return super().extend(tokens, remembered)
+        whole = [*remembered.tokens, *map(int, tokens)]
         rows, after = super().extend(whole, self.new_cache())
-        return rows[len(memory.tokens) :], after
+        return rows[len(remembered.tokens) :], after
 
 
-class TokensAlone(Around):
+class TokensAlone(WrapsReference):
     """The cache is the tokens, and every call a full pass: slow, and right."""
 
     def new_cache(self) -> tuple[int, ...]:
@@ -108,30 +108,30 @@ REMEMBERING = (
         "saves-tokens-alone",
         "What is saved has neither keys nor values in it.",
         "They are computed again from the tokens as it is loaded.",
-        over(SavesTokens),
+        factory_of(SavesTokens),
     ),
     Control(
         "saves-differently-each-time",
         "Saving the same cache twice gives other bytes.",
         "A serial number is part of the bytes and is not read.",
-        over(SavesDifferently),
+        factory_of(SavesDifferently),
     ),
     Control(
         "rolls-back-past-the-window",
-        "A rollback to where the window has evicted what is needed does not refuse.",
-        "The tokens are kept, and what was evicted is computed again.",
-        over(RollsBackAgain, window=4, sinks=0),
+        "A rollback to tokens whose keys the window has evicted is not refused.",
+        "The tokens are kept, and evicted keys and values are computed again.",
+        factory_of(RollsBackAgain, window=4, sinks=0),
     ),
     Control(
         "long-chunks-computed-again",
         "A chunk of four tokens or more does not use the cache.",
-        "It computes the whole history again, and offers no count of work that would deny it.",
-        over(LongChunksAgain),
+        "It computes the whole history again, and does not promise otherwise by a count of work.",
+        factory_of(LongChunksAgain),
     ),
     Control(
         "tokens-alone",
         "There are no keys or values in the cache at all.",
         "It holds the tokens, and every call is a full pass; work is not counted.",
-        over(TokensAlone),
+        factory_of(TokensAlone),
     ),
 )

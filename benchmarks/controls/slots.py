@@ -1,4 +1,4 @@
-"""Preallocated slots that are shared, grown, filled with garbage or poisoned, without harm."""
+"""Preallocated slots that are shared, grown, filled with garbage or overwritten, without harm."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from benchmarks.controls.control import Control, over
+from benchmarks.controls.control import Control, factory_of
 from cachecheck.reference import Config
-from cachecheck.reference.caches.static import Static, StaticCache, StaticLayer
+from cachecheck.reference.caches.static import StaticCache, StaticLayer, StaticStorage
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
@@ -66,7 +66,7 @@ class SlotCache(StaticCache):
         return replace(self, layers=tuple(one.fork() for one in self.layers))
 
 
-class SlotStorage(Static):
+class SlotStorage(StaticStorage):
     """The storage of one kind of slots."""
 
     layer_type: type[Slots] = Slots
@@ -79,19 +79,19 @@ class SlotStorage(Static):
         )
 
 
-class Lazy(SlotStorage):
+class LazyStorage(SlotStorage):
     """Copies on write."""
 
     layer_type = LazySlots
 
 
-class Growing(SlotStorage):
+class GrowingStorage(SlotStorage):
     """Grows by doubling."""
 
     layer_type = GrowingSlots
 
 
-class Garbage(SlotStorage):
+class GarbageStorage(SlotStorage):
     """Slots that hold large numbers before they are filled."""
 
     def new(self) -> SlotCache:
@@ -106,7 +106,7 @@ class Garbage(SlotStorage):
 class SlotDecoder(InPlaceDecoder[Any]):
     """The border over slots, of the kind that a subclass names."""
 
-    kind: type[Static] = SlotStorage
+    kind: type[StaticStorage] = SlotStorage
 
     def __init__(self, config: Config, *, seed: int) -> None:
         super().__init__(config, self.kind, seed=seed)
@@ -115,22 +115,22 @@ class SlotDecoder(InPlaceDecoder[Any]):
 class LazyDecoder(SlotDecoder):
     """Forks share until one writes."""
 
-    kind = Lazy
+    kind = LazyStorage
 
 
 class GrowingDecoder(SlotDecoder):
     """Grows when needed."""
 
-    kind = Growing
+    kind = GrowingStorage
 
 
 class GarbageDecoder(SlotDecoder):
     """Begins with garbage."""
 
-    kind = Garbage
+    kind = GarbageStorage
 
 
-class Renewing(SlotDecoder):
+class ResetsToNew(SlotDecoder):
     """Resets by handing out another cache; the old one stays as it is."""
 
     def reset(self, cache: StaticCache) -> Any:  # noqa: ARG002
@@ -138,11 +138,11 @@ class Renewing(SlotDecoder):
         return self.new_cache()
 
 
-class Poisoning(SlotDecoder):
+class PoisonsReleased(SlotDecoder):
     """Overwrites what is released, so that any later use of it would show."""
 
     def release(self, cache: StaticCache) -> None:
-        """Not a number, in every slot."""
+        """NaN in every slot."""
         for layer in cache.layers:
             layer.key[:] = layer.value[:] = np.nan  # (G, M, D)
 
@@ -154,30 +154,30 @@ SLOTS = (
         "copy-on-write",
         "After a fork both caches are the same arrays.",
         "The first of the two to write copies them.",
-        over(LazyDecoder, **_SLOTS),
+        factory_of(LazyDecoder, **_SLOTS),
     ),
     Control(
         "grows-by-doubling",
         "Attention runs over slots that no token has filled.",
         "Their positions are beyond every row's, so that the mask hides them.",
-        over(GrowingDecoder, positions="rotary", max_length=None),
+        factory_of(GrowingDecoder, positions="rotary", max_length=None),
     ),
     Control(
         "garbage-in-slots",
         "A new cache is full of large random numbers.",
         "They are behind the mask until a token overwrites them.",
-        over(GarbageDecoder, **_SLOTS),
+        factory_of(GarbageDecoder, **_SLOTS),
     ),
     Control(
         "reset-hands-out-another",
         "After a reset the old cache still holds its tokens.",
         "The cache to go on with is the one that is returned, and it is new.",
-        over(Renewing, **_SLOTS),
+        factory_of(ResetsToNew, **_SLOTS),
     ),
     Control(
         "release-poisons",
         "Releasing a cache fills it with NaN.",
         "Nobody may use a cache after its release, and no other cache shares the arrays.",
-        over(Poisoning, **_SLOTS),
+        factory_of(PoisonsReleased, **_SLOTS),
     ),
 )

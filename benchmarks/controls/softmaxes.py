@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.controls.control import Control, in_float32, over
+from benchmarks.controls.control import Control, factory_of, float32_factory_of
 from benchmarks.controls.own_pass import BothWays, OwnPass
 from cachecheck.reference import softmax
 from cachecheck.reference.masks import Bools
@@ -28,7 +28,7 @@ class NoMaximum(OwnPass):
         return np.asarray(exponentials / exponentials.sum(axis=-1, keepdims=True))
 
 
-class OneMore(BothWays):
+class SoftmaxPlusOne(BothWays):
     """A one in the denominator: attention to nothing, in both passes."""
 
     def weigh(self, scores: Floats, mask: Bools) -> Floats:
@@ -50,25 +50,25 @@ SOFTMAXES = (
         "finite-mask-filler",
         "Masked scores are a finite number, so that masked keys could get some weight.",
         "Every row sees a key, beside which the exponential of -1e30 is exactly zero.",
-        over(FiniteFiller),
+        factory_of(FiniteFiller),
     ),
     Control(
         "softmax-without-maximum",
         "The softmax does not subtract the maximum and would overflow on large scores.",
         "Its scores are of order one and never large.",
-        over(NoMaximum),
+        factory_of(NoMaximum),
     ),
     Control(
         "softmax-plus-one",
         "Attention weights do not sum to one, as if a key had been lost.",
         "Both passes have the same extra one in the denominator, by design.",
-        over(OneMore),
+        factory_of(SoftmaxPlusOne),
     ),
     Control(
         "softmax-in-float64",
         "The cached pass uses another precision than the full pass in its softmax.",
         "More digits in between change the rows by rounding of float32 alone.",
-        in_float32(WideSoftmax),
+        float32_factory_of(WideSoftmax),
         fixed_dtype="float32",
     ),
 )

@@ -1,4 +1,4 @@
-"""Immutable arrays: seen from two caches, forked by doing nothing, or wider than the rows."""
+"""Immutable arrays: shared by two caches, forked by doing nothing, or wider than the rows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Self
 import numpy as np
 
 from benchmarks.controls.cache_class import CacheOfClass
-from benchmarks.controls.control import Control, in_float32, over
+from benchmarks.controls.control import Control, factory_of, float32_factory_of
 from cachecheck.reference import Cache, Config, LayerCache, Mechanisms, ReferenceDecoder
-from cachecheck.reference.mechanisms import Call, VisibleKeys
+from cachecheck.reference.mechanisms import CachedCall, VisibleKeys
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
 
 
 class ViewCache(Cache):
-    """Rolled back by slicing: what is left is a view of what was."""
+    """Rolled back by slicing: the result is a view of the old arrays."""
 
     def crop(self, length: int) -> Self:
         """Views of the first ``length`` tokens."""
@@ -30,7 +30,7 @@ def _view(layer: LayerCache, length: int) -> LayerCache:
     )
 
 
-class Views(CacheOfClass):
+class ViewStorage(CacheOfClass):
     """The storage of views."""
 
     cache_type = ViewCache
@@ -40,10 +40,10 @@ class ViewDecoder(StoredDecoder[Any]):
     """The border over views."""
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Views, seed=seed)
+        super().__init__(config, ViewStorage, seed=seed)
 
 
-class Pessimist(ReferenceDecoder):
+class DeclaresMutation(ReferenceDecoder):
     """Says that it changes caches in place, never does, and so forks by doing nothing."""
 
     mutates_cache = True
@@ -58,7 +58,7 @@ class WideWhenStored(Mechanisms):
 
     def stored(
         self,
-        call: Call,  # noqa: ARG002
+        call: CachedCall,  # noqa: ARG002
         layer: int,  # noqa: ARG002
         key: Floats,
         value: Floats,
@@ -66,10 +66,10 @@ class WideWhenStored(Mechanisms):
         """(G, T, D) in float64."""
         return key.astype(np.float64), value.astype(np.float64)
 
-    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
+    def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
         """(G, R+T, D) in float32."""
         return LayerCache(
-            seen.key.astype(np.float32), seen.value.astype(np.float32), seen.positions
+            keys.key.astype(np.float32), keys.value.astype(np.float32), keys.positions
         )
 
 
@@ -98,19 +98,19 @@ STORAGE = (
         "rollback-by-view",
         "A cache rolled back shares its memory with the one before.",
         "Nobody writes into either: appending copies.",
-        over(ViewDecoder),
+        factory_of(ViewDecoder),
     ),
     Control(
         "fork-is-itself",
         "A decoder that changes caches in place forks by returning the same cache.",
         "It declares more than it does: no call ever changes a cache.",
-        over(Pessimist),
+        factory_of(DeclaresMutation),
     ),
     Control(
         "wide-cache",
         "The cache holds float64 arrays while the rows are float32.",
         "Every float32 is a float64 exactly, and is one again when it is read.",
-        in_float32(WideDecoder),
+        float32_factory_of(WideDecoder),
         fixed_dtype="float32",
     ),
 )

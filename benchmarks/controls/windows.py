@@ -1,4 +1,4 @@
-"""Windows that keep more or less than expected, and show the same tokens."""
+"""Windows that keep more or fewer tokens than expected, and show the same ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from benchmarks.controls.cache_class import CacheOfClass
-from benchmarks.controls.control import Control, Make, over
+from benchmarks.controls.control import Control, Make, factory_of
 from benchmarks.controls.own_pass import BothWays
 from cachecheck.errors import Unsupported
 from cachecheck.reference import Cache, Config, LayerCache, ReferenceDecoder
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingStorage
 from cachecheck.reference.masks import Bools, allowed
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
@@ -21,34 +21,34 @@ from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 class ExactCache(Cache):
     """A window of W evicts down to the W-1 positions that the next row can see."""
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:
         """The cache with ``new`` more tokens."""
         assert config.window is not None  # noqa: S101 - the factory sets one
-        layers = tuple(one.evict(config.window - 1, config.sinks) for one in seen)
+        layers = tuple(one.evict(config.window - 1, config.sinks) for one in appended)
         return type(self)(layers, self.length + new, new, self.fingerprint)
 
 
 class LateCache(Cache):
     """Evicts when a layer holds twice the window, and then down to the window."""
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:
         """The cache with ``new`` more tokens."""
         assert config.window is not None  # noqa: S101 - the factory sets one
         most = 2 * config.window + config.sinks
         layers = tuple(
             one if len(one.positions) < most else one.evict(config.window, config.sinks)
-            for one in seen
+            for one in appended
         )
         return type(self)(layers, self.length + new, new, self.fingerprint)
 
 
-class Exact(CacheOfClass):
+class ExactStorage(CacheOfClass):
     """Keeps what the next row can see and nothing else."""
 
     cache_type = ExactCache
 
 
-class Late(CacheOfClass):
+class LateStorage(CacheOfClass):
     """Keeps more than the window for a while."""
 
     cache_type = LateCache
@@ -58,7 +58,7 @@ class ExactDecoder(StoredDecoder[Any]):
     """The border over it."""
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Exact, seed=seed)
+        super().__init__(config, ExactStorage, seed=seed)
 
 
 class LateDecoder(StoredDecoder[Any]):
@@ -67,10 +67,10 @@ class LateDecoder(StoredDecoder[Any]):
     save = load = None  # type: ignore[assignment]  # a member that is None is not offered
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, Late, seed=seed)
+        super().__init__(config, LateStorage, seed=seed)
 
 
-class WideRing(Ring):
+class WideRingStorage(RingStorage):
     """Rings of more slots than the window."""
 
     def new(self) -> RingCache:
@@ -81,7 +81,7 @@ class WideRing(Ring):
             more = np.zeros(shape, layer.key.dtype)  # (G, 3, D)
             layer.key = np.concatenate([layer.key, more], axis=1)  # (G, N+3, D)
             layer.value = np.concatenate([layer.value, more], axis=1)  # (G, N+3, D)
-            layer.held = np.append(layer.held, [EMPTY] * 3)  # (N+3,)
+            layer.slot_positions = np.append(layer.slot_positions, [EMPTY] * 3)  # (N+3,)
         return cache
 
 
@@ -91,42 +91,42 @@ class WideRingDecoder(InPlaceDecoder[RingCache]):
     save = load = None  # type: ignore[assignment]  # a member that is None is not offered
 
     def __init__(self, config: Config, *, seed: int) -> None:
-        super().__init__(config, WideRing, seed=seed)
+        super().__init__(config, WideRingStorage, seed=seed)
 
 
-class OnlyOnce(ReferenceDecoder):
+class RefusesOnceEvicted(ReferenceDecoder):
     """Refuses every rollback as soon as the window has evicted anything."""
 
     def crop(self, cache: Cache, length: int) -> Cache:
         """The first ``length`` tokens alone."""
         if self.window is not None and cache.length > self.window:
-            raise Unsupported("no rollback past a window: what it evicted is gone")
+            raise Unsupported("no rollback past a window: the evicted tokens are gone")
         return super().crop(cache, length)
 
 
 class LayerWindows(BothWays):
     """The first layer sees three tokens, the others all; nothing is evicted or declared."""
 
-    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:
+    def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:
         """(T, S)."""
-        return allowed(places, keys, 3 if number == 0 else None, 0)
+        return allowed(positions, keys, 3 if number == 0 else None, 0)
 
 
 class HeadWindows(BothWays):
     """Each head sees one token more than the one before it."""
 
-    def mask(self, number: int, places: Ints, keys: Ints) -> Bools:  # noqa: ARG002
+    def mask(self, number: int, positions: Ints, keys: Ints) -> Bools:  # noqa: ARG002
         """(H, T, S)."""
         heads = range(self.config.heads)
-        return np.stack([allowed(places, keys, 2 + head, 0) for head in heads])
+        return np.stack([allowed(positions, keys, 2 + head, 0) for head in heads])
 
 
 def _windowed(made: Callable[..., Any], window: int | None, sinks: int = 0, **more: Any) -> Make:
-    return over(made, window=window, sinks=sinks, **more)
+    return factory_of(made, window=window, sinks=sinks, **more)
 
 
 def _plain_ring(config: Config, *, seed: int) -> InPlaceDecoder[RingCache]:
-    return InPlaceDecoder(config, Ring, seed=seed)
+    return InPlaceDecoder(config, RingStorage, seed=seed)
 
 
 WINDOWS = (
@@ -170,7 +170,7 @@ WINDOWS = (
         "rollback-refused",
         "A rollback that is fine on short sequences raises on longer ones.",
         "It refuses cleanly, since the window has evicted tokens by then.",
-        _windowed(OnlyOnce, 6),
+        _windowed(RefusesOnceEvicted, 6),
     ),
     Control(
         "one-layer-windowed",

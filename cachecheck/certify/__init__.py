@@ -1,6 +1,6 @@
-"""Every case up to a size, in place of a sample: what holds then holds for all of them.
+"""Certification: every case up to a size in place of a sample, so that the answer holds for all.
 
-`certify` covers the partitions of one sequence; `enumerate_programs` every program of cache
+`certify` covers the partitions of one sequence; `certify_programs` every program of cache
 operations up to a number of tokens and steps.
 """
 
@@ -100,7 +100,10 @@ def _induction(decoder: Guarded, tokens: tuple[int, ...]) -> Certificate:
     tree = by_tree(Oracle(decoder, few))
     calls = found.calls + tree.calls
     if tree.answer is Answer.VIOLATED:
-        line = "The induction found nothing wrong: state(cache) leaves out what extend depends on."
+        line = (
+            "The induction found nothing wrong, so state(cache) leaves out something that extend "
+            "depends on."
+        )
         return replace(tree, proves=(*tree.proves, line), calls=calls)
     if found.answer is Answer.VIOLATED:
         return found  # a rollback

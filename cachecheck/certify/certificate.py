@@ -1,4 +1,4 @@
-"""What a certification amounts to, as plain data."""
+"""Certificates: the results of certifications, as plain data."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from cachecheck.verdict import Answer, Reason, Violation
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was proved of a decoder, or the smallest schedule on which it fails.
+    """The proof of a law for a decoder, or the smallest schedule on which it fails.
 
     Attributes:
         law: id of the law.
         answer: HOLDS, VIOLATED, INCONCLUSIVE (doubtful differences) or UNSUPPORTED.
-        method: how, in a few words.
-        covered: schedules that this covers.
+        method: name of the method.
+        covered: number of schedules that this covers.
         calls: decoder calls that it took.
-        proves: what follows, exactly, and on which assumption; one sentence each.
+        proves: the statements that are proved, and their assumptions; one sentence each.
         largest_difference: between rows that should be equal.
-        drift: what rounding adds up to over many calls; None where not measured.
+        drift: sum of rounding over many calls; None where not measured.
         schedule: the smallest failing one: no smaller one fails (see ``shrink.size_of``).
         tokens: its tokens.
-        violation: what is wrong there.
-        reasons: why it is INCONCLUSIVE, or what else a reader should know.
+        violation: of the law in that case.
+        reasons: the reasons for INCONCLUSIVE, and notes for the reader.
     """
 
     law: str

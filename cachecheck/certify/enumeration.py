@@ -28,30 +28,30 @@ from cachecheck.schedule import (
     Step,
     branch_name,
 )
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.verdict import Answer, Violation
 
 ROWS = 2
-"""Rows of a new batch, at most: what goes wrong between rows does so between two."""
+"""Rows of a new batch, at most: a mistake between rows shows between two."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Which programs: those of ``operations`` with at most so many tokens and steps.
+    """A set of programs: those of ``operations`` with at most this many tokens and steps.
 
     Attributes:
         operations: names of `OPERATIONS`, and ``batch``.
         tokens: appended in all.
         steps: calls and operations together.
-        single: whether there are branches of one sequence; else batches alone.
-        bare_end: whether a program may end with an operation, for what shows without rows.
+        single: True if there are branches of one sequence; else batches alone.
+        ends_bare: True if a program may end with an operation, for mistakes that show without rows.
     """
 
     operations: frozenset[str]
     tokens: int
     steps: int
     single: bool = True
-    bare_end: bool = False
+    ends_bare: bool = False
 
 
 def programs_up_to(scope: Scope) -> Iterator[Schedule]:
@@ -64,15 +64,15 @@ def programs_up_to(scope: Scope) -> Iterator[Schedule]:
 def _continued(
     done: tuple[Step, ...], branches: Branches, tokens: int, count: int, scope: Scope
 ) -> Iterator[tuple[Step, ...]]:
-    """``done`` with ``count`` more steps that append ``tokens`` tokens."""
+    """All continuations of ``done`` by ``count`` steps that append ``tokens`` tokens."""
     if count == 0:
         if tokens == 0 and any(isinstance(step, Append) for step in done):
             yield done
         return
-    last = count == 1 and not scope.bare_end
-    if tokens == 0 and not scope.bare_end:
+    last = count == 1 and not scope.ends_bare
+    if tokens == 0 and not scope.ends_bare:
         return
-    for step in sorted(_possible(branches, tokens, scope), key=key_of):
+    for step in sorted(_possible(branches, tokens, scope), key=sort_key):
         appended = sum(step.sizes) if isinstance(step, Append) else 0
         if last and appended != tokens:
             continue
@@ -149,8 +149,8 @@ def certify_programs(
         law: one with operations.
         tokens: appended in all, at most.
         steps: calls and operations together, at most.
-        thorough: go on where the decoder raises, to see what is wrong elsewhere; and let any
-            operation come last, where the decoder's own invariants may show what is wrong.
+        thorough: go on where the decoder raises, to find mistakes elsewhere; and let any operation
+            come last, where the decoder's own invariants may show a mistake.
         ids: tokens to append, as many as ``tokens``; 1, 2 and so on by default.
         on_program: called with the number of programs tried so far.
 
@@ -167,7 +167,7 @@ def certify_programs(
     if lacking is not None:
         raise NotOfferedError(lacking)
     scope = _scope(decoder, law, tokens, steps, thorough=thorough)
-    run, before = Runs(decoder, law, past_errors=thorough), decoder.calls
+    run, before = ProgramRuns(decoder, law, continue_after_errors=thorough), decoder.calls
     # From 1: a pad is often token 0, and before a real 0 it would change nothing.
     ids = tuple(ids or (at % decoder.vocab_size for at in range(1, tokens + 1)))
     room = decoder.capabilities.max_length
@@ -178,7 +178,7 @@ def certify_programs(
         case = Case(ids[: schedule.length], schedule)
         violation = run.violation(case)
         if violation is not None:
-            smaller = f"None of the {run.tally.tried_cases - 1:,} smaller ones of its kind fails."
+            smaller = f"None of the {run.tally.tried_cases - 1:,} smaller programs fails."
             found = run.certificate(Answer.VIOLATED, decoder.calls - before, smaller)
             return replace(found, schedule=str(schedule), tokens=case.tokens, violation=violation)
     if run.tally.refusals and not run.tally.examples:
@@ -197,26 +197,26 @@ def certify_programs(
     return replace(found, reasons=verdict.reasons, largest_difference=largest)
 
 
-class Runs:
-    """Programs tried on one law, and what came of them."""
+class ProgramRuns:
+    """Programs on which a law is tried one by one, counted."""
 
-    def __init__(self, decoder: Guarded, law: Law, *, past_errors: bool = False) -> None:
-        self.decoder, self.law, self.past_errors = decoder, law, past_errors
+    def __init__(self, decoder: Guarded, law: Law, *, continue_after_errors: bool = False) -> None:
+        self.decoder, self.law, self.continue_after_errors = decoder, law, continue_after_errors
         self.tally = Tally(law)
 
     def violation(self, case: Case) -> Violation | None:
-        """Try one; what is wrong with it, if it is."""
+        """Try one; its violation, or None if there is none."""
         judged = self.tally.attempt(Trial(0, self.decoder, case))
         if judged is not None:
             return judged.finding.violation if judged.wrong else None
         raised = self.tally.raised
-        if raised and raised[-1][0].case == case and not self.past_errors:
+        if raised and raised[-1][0].case == case and not self.continue_after_errors:
             error = raised[-1][1]
             raise DecoderError(f"on {case.schedule}: {error}") from error
         return None
 
     def certificate(self, answer: Answer, calls: int, line: str) -> Certificate:
-        """What they amount to."""
+        """The certificate of all that were tried, with one line on what is proved."""
         count = len(self.tally.refusals)
         left = (f"{count:,} were refused: {self.tally.refusals[0]}",) if count else ()
         closest = self.tally.closest
@@ -240,5 +240,5 @@ def _scope(decoder: Guarded, law: Law, tokens: int, steps: int, *, thorough: boo
         tokens=tokens,
         steps=steps,
         single=not batches or bool(law.operations & {"crop", "save", "reset", "new"}),
-        bare_end=offered and (thorough or "release" in law.operations),
+        ends_bare=offered and (thorough or "release" in law.operations),
     )

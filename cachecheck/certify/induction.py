@@ -3,7 +3,7 @@
 The canonical state at i is that of one call with the first i tokens. If every call from the
 canonical state at i to j gives the right rows *and* the canonical state at j, then so does every
 sequence of such calls: N(N+1)/2 calls cover all 2^(N-1) partitions. States are equal up to
-rounding only, so what rounding adds up to is measured on the longest road, a token a call.
+rounding only, so the sum of rounding is measured where there are most calls, with a token a call.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from cachecheck.verdict import Answer, Violation
 _CROP = LAWS["crop"]
 METHOD = "induction over transitions between states"
 _MINIMAL = (
-    "Every call that ends before gives the right rows and the canonical state: so no schedule of "
-    "fewer tokens fails, nor one of as many in fewer calls."
+    "Every call that ends earlier gives the right rows and the canonical state: so no schedule of "
+    "fewer tokens fails, and none of as many tokens in fewer calls."
+)
+_NOT_MINIMAL = (
+    "All calls are right, a rollback is not. A smaller program may fail as well: see --law crop."
 )
 
 
@@ -40,7 +43,7 @@ class Induction:
         self.failed: tuple[tuple[int, ...], Violation] | None = None
         self.rolls_back = "crop" in self.decoder.capabilities.offers
         self.rollbacks = self.refused = 0
-        self.not_covered: str | None = None  # why rollbacks are not
+        self.not_covered: str | None = None  # the reason why rollbacks are not covered
         self.broken: tuple[Case, Violation] | None = None  # a rollback and the row after it
         self.largest = 0.0
 
@@ -74,7 +77,7 @@ class Induction:
             self._compare(after, stop, f"after {Schedule.of(chunks)}")
             self.decoder.release(after)
         if self._state(self.caches[start]) != self.states[start]:
-            raise NotCanonicalError("going on from a fork changes the cache it was forked from")
+            raise NotCanonicalError("extending a fork changes the cache that it was forked from")
         return False
 
     def _roll_back(self, stop: int) -> None:
@@ -84,7 +87,7 @@ class Induction:
             self._crop(self.decoder.fork(self.caches[stop]), start, str(stop), fed)
 
     def _roll_back_others(self) -> None:
-        """From what other tokens led to, back to where they began."""
+        """From states after other tokens, back to where those began."""
         last = len(self.oracle.tokens)
         others = changed(self.oracle.tokens, 0, last, self.decoder.vocab_size)
         for start in range(1, last):
@@ -117,7 +120,9 @@ class Induction:
     def _compare(self, cache: Any, length: int, what: str) -> None:
         distance = state_distance(self.decoder, self._state(cache), self.states[length])
         if distance is None:
-            raise NotCanonicalError(f"the state {what} is not that of one call with {length}")
+            raise NotCanonicalError(
+                f"the state {what} is not that of one call with {length} tokens"
+            )
         self.largest = max(self.largest, distance)
 
     def _state(self, cache: Any) -> Snapshot:
@@ -126,7 +131,7 @@ class Induction:
         return state
 
     def drift(self) -> float:
-        """The largest difference of rows over a token a call, the longest road.
+        """The largest difference of rows with a token a call, which is the most calls.
 
         Raises:
             NotCanonicalError: rows are clearly wrong there, though every transition is right.
@@ -137,7 +142,8 @@ class Induction:
             found, cache = self.oracle.extend(at, at + 1, cache, case)
             if found.wrong:
                 raise NotCanonicalError(
-                    f"state(cache) leaves out what extend depends on: {at + 1} single tokens fail"
+                    f"state(cache) leaves out something that extend depends on: {at + 1} single "
+                    "tokens fail"
                 )
             largest = max(largest, found.finding.difference)
         return largest
@@ -175,7 +181,7 @@ def by_induction(oracle: Oracle) -> Certificate:
             METHOD,
             covered,
             oracle.calls,
-            ("All calls hold. A smaller program may fail as well: see --law crop.",),
+            (_NOT_MINIMAL,),
             violation.difference or 0.0,
             schedule=str(case.schedule),
             tokens=case.tokens,
@@ -188,27 +194,27 @@ def by_induction(oracle: Oracle) -> Certificate:
         METHOD,
         covered,
         oracle.calls,
-        _proves(induction),
+        _statements(induction),
         verdict.largest_difference or 0.0,
         drift,
         reasons=verdict.reasons,
     )
 
 
-def _proves(induction: Induction) -> tuple[str, ...]:
+def _statements(induction: Induction) -> tuple[str, ...]:
     length = len(induction.oracle.tokens)
     count = length * (length + 1) // 2
     calls = (
         f"Each of the {count:,} calls from the state after i tokens to that after j gives the rows "
-        f"of the full pass and the state of one call with j; so do all {2 ** (length - 1):,} "
-        f"partitions of these {length} tokens, up to rounding."
+        f"of the full pass and the state of one call with j tokens; so do all "
+        f"{2 ** (length - 1):,} partitions of these {length} tokens, up to rounding."
     )
-    rounding = f"States agreed to {induction.largest:.1e} of their size at each call."
+    rounding = f"At each call the states agreed to within {induction.largest:.1e} of their size."
     assumed = "It is assumed that state(cache) shows all that extend depends on."
-    return tuple(filter(None, [calls, rounding, assumed, _of_rollbacks(induction)]))
+    return tuple(filter(None, [calls, rounding, assumed, _on_rollbacks(induction)]))
 
 
-def _of_rollbacks(induction: Induction) -> str:
+def _on_rollbacks(induction: Induction) -> str:
     if not induction.rolls_back:
         return ""
     if induction.not_covered is not None:
@@ -216,6 +222,6 @@ def _of_rollbacks(induction: Induction) -> str:
     refused = f" ({induction.refused:,} were refused)" if induction.refused else ""
     return (
         f"{induction.rollbacks:,} rollbacks from every length to every shorter one, also from "
-        f"other tokens, give back the canonical state{refused}: so the same holds with forks and "
+        f"other tokens, restore the canonical state{refused}: so the same holds with forks and "
         "rollbacks in between."
     )

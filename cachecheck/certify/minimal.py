@@ -1,11 +1,11 @@
-"""The smallest schedule on which a decoder breaks a law, from every schedule there is."""
+"""The smallest schedule on which a decoder breaks a law, found by trying every smaller one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-from cachecheck.certify.enumeration import Runs, certify_programs
+from cachecheck.certify.enumeration import ProgramRuns, certify_programs
 from cachecheck.errors import InputError
 from cachecheck.guard import Guarded
 from cachecheck.laws import Law
@@ -34,7 +34,7 @@ def smallest_cuts(decoder: Guarded, law: Law, length: int) -> str | None:
     """
     if length > _MOST:
         raise InputError(f"all partitions of at most {_MOST} tokens can be run; got {length}")
-    run = Runs(decoder, law, past_errors=True)
+    run = ProgramRuns(decoder, law, continue_after_errors=True)
     tokens = tokens_of_seed(0, length, decoder.vocab_size)
     for schedule in cuts_up_to(length):
         if len(schedule.steps) < law.least_calls:

@@ -1,4 +1,4 @@
-"""One sequence, its full pass, and calls on it: compared, judged and counted."""
+"""The full pass of one sequence, with which calls are compared, judged and counted."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COMPARISON = RowComparison(
 
 
 class Oracle:
-    """The full pass over one sequence; what single calls give is compared with it, and judged.
+    """The full pass over one sequence; rows of single calls are compared with it and judged.
 
     Attributes:
         tokens: the sequence.
         calls: decoder calls so far.
-        tally: what was judged so far, for the law `schedule`.
+        tally: of all judgements so far, for the law `schedule`.
     """
 
     def __init__(self, decoder: Guarded, tokens: Sequence[int], seed: int = 0) -> None:
@@ -43,11 +43,11 @@ class Oracle:
         """Append the tokens from ``start`` to ``stop`` to ``cache``.
 
         Args:
-            start: how many tokens the cache holds.
-            stop: how many it holds afterwards.
-            cache: to go on from.
-            case: that leads there, this call included; what is in doubt is run again in float64.
-            law: that it belongs to.
+            start: number of tokens in the cache.
+            stop: number of tokens in it afterwards.
+            cache: to extend.
+            case: the tokens and calls up to this call; a doubtful one is run again in float64.
+            law: the law that the case belongs to.
         """
         rows, after = self.decoder.extend(self.tokens[start:stop], cache)
         self.calls += 1

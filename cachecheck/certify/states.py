@@ -1,4 +1,4 @@
-"""Whether two states of a cache are the same, up to rounding."""
+"""The distance between two states of a cache, or that they are not the same."""
 
 from __future__ import annotations
 

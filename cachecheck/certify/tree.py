@@ -11,11 +11,12 @@ from cachecheck.schedule import Schedule
 from cachecheck.verdict import Answer, Violation
 
 _SHARED = (
-    "Beginnings are shared through forks: that a fork is as good as its source is assumed (the "
-    "law branch)."
+    "Common beginnings are run once and forked: it is assumed that a fork is as good as its source "
+    "(the law branch)."
 )
 
-Key = tuple[int, int, tuple[int, ...]]
+SizeKey = tuple[int, int, tuple[int, ...]]
+"""The size of a plain schedule: tokens, calls, chunks."""
 
 
 class Tree:
@@ -23,7 +24,7 @@ class Tree:
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
-        self.best: tuple[Key, Violation] | None = None
+        self.best: tuple[SizeKey, Violation] | None = None
 
     def walk(self) -> None:
         """Visit every node; ``best`` is then the smallest failing schedule, if any fails."""
@@ -49,14 +50,14 @@ class Tree:
 
 
 def by_tree(oracle: Oracle) -> Certificate:
-    """Run every one of the 2^(N-1) partitions, sharing their beginnings: 2^N - 1 calls."""
+    """Run every one of the 2^(N-1) partitions, common beginnings once: 2^N - 1 calls."""
     tree = Tree(oracle)
     tree.walk()
     length = len(oracle.tokens)
     covered = 2 ** (length - 1)
     run = (
-        f"Each of the {covered:,} ways to cut these {length} tokens into calls was run, beginnings "
-        "in common once, and gives the rows of the full pass."
+        f"Each of the {covered:,} ways to cut these {length} tokens into calls was run and gives "
+        "the rows of the full pass."
     )
     method = "prefix tree of forks"
     if tree.best is None:
@@ -78,7 +79,7 @@ def by_tree(oracle: Oracle) -> Certificate:
         method,
         covered,
         oracle.calls,
-        ("No schedule of fewer tokens fails, nor one of as many in fewer calls.",),
+        ("No schedule of fewer tokens fails, and none of as many tokens in fewer calls.",),
         violation.difference or 0.0,
         schedule=str(Schedule.of(chunks)),
         tokens=oracle.tokens[:stop],

@@ -1,7 +1,7 @@
-"""The audit: does an evidence folder hold what it says? Never imports the decoder.
+"""The audit of an evidence folder, from its own files alone. It never imports the decoder.
 
 Found: any changed byte, by the hashes, or by the canonical form of the file of hashes itself; and
-in a forgery that brings the hashes up to date, whatever the arrays contradict, since every
+in a forgery that brings the hashes up to date, all that the arrays contradict, since every
 reported number is recomputed. Not found, if the hashes follow: rows of a negative control changed
 where they do not decide its error, the unmasked pair changed together with its result, later rows
 of `masked`, probabilities shifted within a row. Only the decoder could tell: run the experiment
@@ -50,7 +50,7 @@ def audit(folder: Path) -> list[Problem]:
 
 
 def audit_without_figures(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
-    """The same, blind to the figures folder and what is listed of it; with the files read."""
+    """The files of a folder and their problems, those of the figures folder left out."""
     prefix = f"{FIGURES_FOLDER}/"
     files, problems = read_folder(folder)
     files = {name: data for name, data in files.items() if not name.startswith(prefix)}
@@ -68,9 +68,9 @@ def examine(files: Mapping[str, bytes]) -> list[Problem]:
             values[name], found = parse_json(name, files[name])
             problems += found
     if HASHES_FILE in values:
-        problems += record.hashes(files, values[HASHES_FILE])
+        problems += record.check_hashes(files, values[HASHES_FILE])
     if MANIFEST_FILE in values:
-        problems += record.manifest(values[MANIFEST_FILE])
+        problems += record.check_manifest(values[MANIFEST_FILE])
     if RESULTS_FILE in values:
         problems += _results(files, values[RESULTS_FILE])
     if ARRAYS_FILE in files:
@@ -81,19 +81,19 @@ def examine(files: Mapping[str, bytes]) -> list[Problem]:
 
 
 def _results(files: Mapping[str, bytes], value: Any) -> list[Problem]:
-    problems = list(record.results(value))
+    problems = list(record.check_results(value))
     well_formed = not problems
-    problems += numbers.counts(record.by_seed(value))
+    problems += numbers.check_counts(record.by_seed(value))
     if well_formed and TABLE_FILE in files:
-        problems += record.table(files[TABLE_FILE], value)
+        problems += record.check_table(files[TABLE_FILE], value)
     return problems
 
 
 def _arrays(arrays: Mapping[str, Array], results: Any) -> list[Problem]:
     with np.errstate(all="ignore"):  # forged numbers may overflow; infinity then fails the check
         return [
-            *numbers.inputs(arrays),
-            *numbers.errors(arrays, record.by_seed(results)),
-            *numbers.sizes(arrays),
-            *numbers.relations(arrays),
+            *numbers.check_inputs(arrays),
+            *numbers.check_errors(arrays, record.by_seed(results)),
+            *numbers.check_sizes(arrays),
+            *numbers.check_relations(arrays),
         ]

@@ -1,4 +1,4 @@
-"""The pictures that are curves over positions: what moves, what grows, what goes wrong.
+"""The pictures that are curves over positions: moved rows, payloads, errors of short cuts.
 
 Colours are Okabe and Ito's, told apart by all common kinds of colour vision; seeds differ in
 their marker too.
@@ -32,7 +32,7 @@ SEED_STYLES = {
     seed: {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.2}
     for seed, color, marker in zip(SEEDS, (BLUE, VERMILION, GREEN), "os^", strict=True)
 }
-PLACES = np.arange(LENGTH)
+POSITIONS = np.arange(LENGTH)
 
 
 def later_tokens(arrays: Arrays) -> Figure:
@@ -65,7 +65,7 @@ def _by_position(ax: Any, arrays: Arrays, left: str, right: str) -> Array:
     for seed in SEEDS:
         one, other = arrays[array_name(seed, left)], arrays[array_name(seed, right)]
         lines.append(np.abs(one - other).max(axis=1))  # (24,)
-        ax.plot(PLACES, lines[-1], label=f"seed {seed}", clip_on=False, **SEED_STYLES[seed])
+        ax.plot(POSITIONS, lines[-1], label=f"seed {seed}", clip_on=False, **SEED_STYLES[seed])
     ax.set_xlim(-0.5, LENGTH - 0.5)
     ax.set_xlabel("position")
     ax.xaxis.set_major_locator(MultipleLocator(4))

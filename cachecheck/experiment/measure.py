@@ -54,7 +54,7 @@ def measure(seed: int) -> tuple[dict[str, Array], dict[str, int]]:
 
 
 def _unbounded(weights: Weights) -> tuple[dict[str, Array], dict[str, int]]:
-    """Steps 1, 3, 4 and 5: the full pass and the three roads that must give its rows."""
+    """Steps 1, 3, 4 and 5: the full pass and the three ways that must give its rows."""
     tokens = protocol.token_ids()  # (24,)
     once = full(weights, tokens)
     prefix_work, cached_work = Work(), Work()
@@ -81,7 +81,7 @@ def _unbounded(weights: Weights) -> tuple[dict[str, Array], dict[str, int]]:
 
 
 def _later_tokens(weights: Weights) -> dict[str, Array]:
-    """Step 2: what a change of the later half does, with the mask and without."""
+    """Step 2: the rows after a change of the later half, with the mask and without."""
     tokens, changed = protocol.token_ids(), protocol.changed_token_ids()  # (24,) each
     return {
         "masked": full(weights, changed).rows,  # (24, d)
@@ -116,6 +116,6 @@ def _sliding(weights: Weights) -> tuple[dict[str, Array], int]:
 
 def _cropped_row(weights: Weights, last: int) -> Array:
     """Row ``last`` of a fresh pass over the raw tokens inside its window, (d,)."""
-    places = np.arange(max(0, last - protocol.WINDOW + 1), last + 1)  # (<= W,)
-    fresh = full(weights, protocol.token_ids()[places], positions=places)
+    positions = np.arange(max(0, last - protocol.WINDOW + 1), last + 1)  # (<= W,)
+    fresh = full(weights, protocol.token_ids()[positions], positions=positions)
     return np.asarray(fresh.rows[-1])

@@ -33,7 +33,7 @@ Arrays = Mapping[str, Array]
 """Arrays of the right shape and dtype, by name in the archive; bad ones are left out."""
 
 _CHUNK = slice(WRONG_MASK_PAST, WRONG_MASK_PAST + WRONG_MASK_CHUNK)
-AGREE = (
+MUST_AGREE = (
     ("good", slice(None), "full", _CHUNK, "a correct chunk gives rows of the full pass"),
     ("sliding", slice(WINDOW), "full", slice(WINDOW), "nothing lies before the window yet"),
     ("cropped", slice(WINDOW), "sliding", slice(WINDOW), "nothing has been cropped yet"),
@@ -42,16 +42,17 @@ AGREE = (
 """Rows that must agree within the tolerance although no reported error compares them."""
 
 
-def recompute(arrays: Arrays) -> Iterator[tuple[int, str, float]]:
-    """(seed, key, error) wherever both arrays are usable."""
+def recomputed_errors(arrays: Arrays) -> Iterator[tuple[int, str, float]]:
+    """(seed, key, error) for each error both of whose arrays are usable."""
     for seed in SEEDS:
-        for key, what in ERRORS.items():
-            if {array_name(seed, what.left), array_name(seed, what.right)} <= arrays.keys():
-                yield seed, key, largest_difference(arrays, seed, what)
+        for key, difference in ERRORS.items():
+            names = {array_name(seed, difference.left), array_name(seed, difference.right)}
+            if names <= arrays.keys():
+                yield seed, key, largest_difference(arrays, seed, difference)
 
 
-def inputs(arrays: Arrays) -> Iterator[Problem]:
-    """Tokens, attention probabilities and payloads after each token."""
+def check_inputs(arrays: Arrays) -> Iterator[Problem]:
+    """Check tokens, attention probabilities and payloads after each token."""
     lengths = np.arange(1, LENGTH + 1)
     payloads = np.column_stack([lengths, lengths * BYTES_A_TOKEN])  # (24, 2)
     for seed in SEEDS:
@@ -78,16 +79,16 @@ def _probabilities(attention: Array, where: str) -> Iterator[Problem]:
         yield Problem("probabilities", where, message)
 
 
-def errors(arrays: Arrays, results: Mapping[int, Mapping[str, Any]]) -> Iterator[Problem]:
-    """Reported errors, exactly: subtraction and maximum round alike everywhere."""
-    for seed, key, found in recompute(arrays):
+def check_errors(arrays: Arrays, results: Mapping[int, Mapping[str, Any]]) -> Iterator[Problem]:
+    """Check reported errors, exactly: subtraction and maximum round alike everywhere."""
+    for seed, key, found in recomputed_errors(arrays):
         if seed in results and results[seed][key] != found:
             message = f"reported {results[seed][key]!r}; the arrays give {found!r}"
             yield Problem("errors", f"{RESULTS_FILE}: seed {seed}: {key}", message)
 
 
-def counts(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Problem]:
-    """Reported counts against their closed forms."""
+def check_counts(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Problem]:
+    """Check reported counts against their closed forms."""
     for seed, one in results.items():
         for key, expected in COUNTS.items():
             if one[key] != expected:
@@ -95,9 +96,9 @@ def counts(results: Mapping[int, Mapping[str, Any]]) -> Iterator[Problem]:
                 yield Problem("counts", f"{RESULTS_FILE}: seed {seed}: {key}", message)
 
 
-def sizes(arrays: Arrays) -> Iterator[Problem]:
-    """Equal must be equal, the negative controls must not, and the published figures come out."""
-    for seed, key, found in recompute(arrays):
+def check_sizes(arrays: Arrays) -> Iterator[Problem]:
+    """Check that equal arrays are equal, controls differ, and published figures come out."""
+    for seed, key, found in recomputed_errors(arrays):
         where = f"{ARRAYS_FILE}: seed {seed}: {key}"
         if not ERRORS[key].control:
             if not found < TOLERANCE:
@@ -109,10 +110,10 @@ def sizes(arrays: Arrays) -> Iterator[Problem]:
             yield Problem("published", where, message)
 
 
-def relations(arrays: Arrays) -> Iterator[Problem]:
-    """What no reported error covers but must be so."""
+def check_relations(arrays: Arrays) -> Iterator[Problem]:
+    """Check relations that no reported error covers but that must hold."""
     for seed in SEEDS:
-        for left, left_rows, right, right_rows, reason in AGREE:
+        for left, left_rows, right, right_rows, reason in MUST_AGREE:
             one, where = _get(arrays, seed, left)
             other, _ = _get(arrays, seed, right)
             if one is None or other is None:
@@ -129,7 +130,7 @@ def relations(arrays: Arrays) -> Iterator[Problem]:
 
 
 def _changed_rows_move(arrays: Arrays, seed: int) -> Iterator[Problem]:
-    """Else `causal_future_error` might compare a pass with itself and hold for nothing."""
+    """Check that rows of changed tokens change, so that `causal_future_error` means something."""
     full, _ = _get(arrays, seed, "full")
     masked, where = _get(arrays, seed, "masked")
     if full is None or masked is None:

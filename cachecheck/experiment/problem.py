@@ -1,4 +1,4 @@
-"""What an audit finds, and the list of its checks."""
+"""Problems that an audit finds, and the list of its checks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "probabilities": "attention rows are >= 0, sum to 1 and have nothing above the diagonal",
         "errors": "each reported error is the one recomputed from the arrays",
         "counts": "each reported count, and the payload after each token, is its closed form",
-        "tolerances": "errors of what must be equal lie below the tolerance",
+        "tolerances": "errors between arrays that must be equal lie below the tolerance",
         "controls": "negative controls are clearly large",
         "published": "wrong-mask errors agree with the published ones to six digits",
-        "relations": "arrays that must agree or differ for other reasons do",
+        "relations": "arrays that must agree or differ for other reasons do so",
     }
 )
-"""Every check by its id: what holds if it passes."""
+"""Every check by its id, with the statement that holds if it passes."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Problem:
     Attributes:
         check: the failed check, a key of `CHECKS`.
         where: the file, with seed, key or array where there is one.
-        message: what was expected and what was found.
+        message: the expected and the found value.
     """
 
     check: str
@@ -48,6 +48,6 @@ class Problem:
         return f"{self.check}: {self.where}: {self.message}"
 
 
-def plain(name: str) -> str:
-    """A name that a stranger chose, fit for any terminal: no control characters, not endless."""
+def printable(name: str) -> str:
+    """A foreign name, fit for any terminal: no control characters, of bounded length."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name[:200])

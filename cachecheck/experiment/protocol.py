@@ -1,8 +1,7 @@
-"""What the frozen experiment is: its parameters, its arrays, what it reports, and closed forms.
+"""The frozen experiment as data: its parameters, arrays, reported numbers and closed forms.
 
-Plain data, read by the run and the audit alike. Knows nothing of the decoder: the run builds the
-decoder's configuration from these numbers, so the manifest cannot say one thing and the run do
-another.
+Both the run and the audit read it. It knows nothing of the decoder: the run builds the decoder's
+configuration from these numbers, so the manifest cannot say one thing and the run do another.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ CHUNKS = (5, 3, 7, 9)
 WRONG_MASK_PAST, WRONG_MASK_CHUNK = 5, 3  # a correct block of 5, then the 3 rows compared
 
 CONTROL = 0.01
-"""What a negative control must exceed. Rounding stays near 1e-15 and the smallest control of the
+"""A negative control must exceed this. Rounding stays near 1e-15 and the smallest control of the
 three seeds is 0.082 (`unmasked_future_change`, seed 19): this lies ten orders above the tolerance
 and eightfold below the figures, so neither rounding nor another linear-algebra library reaches it.
 """
@@ -78,7 +77,7 @@ ARRAYS: Mapping[str, tuple[str, tuple[int, ...]]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ArrayDifference:
     """An error: the largest absolute difference of two arrays' first ``rows`` rows (None: all)."""
 
     left: str
@@ -87,19 +86,19 @@ class Comparison:
     control: bool = False  # a negative control: must be large, not small
 
 
-ERRORS: Mapping[str, Comparison] = MappingProxyType(
+ERRORS: Mapping[str, ArrayDifference] = MappingProxyType(
     {
-        "causal_future_error": Comparison("full", "masked", CHANGED_FROM),
-        "unmasked_future_change": Comparison(
+        "causal_future_error": ArrayDifference("full", "masked", CHANGED_FROM),
+        "unmasked_future_change": ArrayDifference(
             "unmasked", "perturbed_unmasked", CHANGED_FROM, control=True
         ),
-        "prefix_error": Comparison("prefix", "full"),
-        "cache_error": Comparison("cached", "full"),
-        "chunk_error": Comparison("chunked", "full"),
-        "wrong_chunk_mask_error": Comparison("wrong", "good", control=True),
-        "sliding_error": Comparison("sliding_cached", "sliding"),
-        "reset_position_error": Comparison("reset", "sliding", control=True),
-        "cropped_recompute_error": Comparison("cropped", "sliding", control=True),
+        "prefix_error": ArrayDifference("prefix", "full"),
+        "cache_error": ArrayDifference("cached", "full"),
+        "chunk_error": ArrayDifference("chunked", "full"),
+        "wrong_chunk_mask_error": ArrayDifference("wrong", "good", control=True),
+        "sliding_error": ArrayDifference("sliding_cached", "sliding"),
+        "reset_position_error": ArrayDifference("reset", "sliding", control=True),
+        "cropped_recompute_error": ArrayDifference("cropped", "sliding", control=True),
     }
 )
 """Every reported error, in the order of the table."""
@@ -128,21 +127,23 @@ def array_name(seed: int, name: str) -> str:
     return f"s{seed}_{name}"
 
 
-def largest_difference(arrays: Mapping[str, Array], seed: int, comparison: Comparison) -> float:
+def largest_difference(
+    arrays: Mapping[str, Array], seed: int, difference: ArrayDifference
+) -> float:
     """An error recomputed from arrays named as in the archive.
 
     Raises:
         KeyError: one of the two arrays is not there.
     """
-    left = arrays[array_name(seed, comparison.left)][: comparison.rows]  # (rows, d)
-    right = arrays[array_name(seed, comparison.right)][: comparison.rows]  # (rows, d)
+    left = arrays[array_name(seed, difference.left)][: difference.rows]  # (rows, d)
+    right = arrays[array_name(seed, difference.right)][: difference.rows]  # (rows, d)
     return float(np.abs(left - right).max())
 
 
 def token_ids() -> Array:
     """The experiment's tokens, (24,) int64."""
-    places = np.arange(LENGTH, dtype=np.int64)
-    return (TOKEN_STEP * places + TOKEN_START) % VOCABULARY
+    positions = np.arange(LENGTH, dtype=np.int64)
+    return (TOKEN_STEP * positions + TOKEN_START) % VOCABULARY
 
 
 def changed_token_ids() -> Array:

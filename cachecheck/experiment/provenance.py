@@ -1,4 +1,4 @@
-"""Where a run's numbers came from: versions, commit, and a hash of every source file."""
+"""The origin of a run's numbers: versions, commit, and a hash of every source file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _read(path: Path) -> bytes:
 
 
 def git_state(package: Path) -> tuple[str | None, bool | None]:
-    """The commit the package's sources lie in, and whether they differ from it.
+    """The commit that the package's sources are in, and True if they differ from it.
 
     ``dirty`` speaks of the package's folders alone (the link's target included): an evidence
     folder being written elsewhere in the checkout says nothing about the code.
@@ -93,7 +93,7 @@ def git_state(package: Path) -> tuple[str | None, bool | None]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints, or None if there is no git or it refuses."""
+    """The output of git, or None if there is no git or it refuses."""
     git = shutil.which("git")
     if git is None:
         return None

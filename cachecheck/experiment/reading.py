@@ -20,7 +20,7 @@ from cachecheck.experiment.folder import (
     FILES,
     json_bytes,
 )
-from cachecheck.experiment.problem import Problem, plain
+from cachecheck.experiment.problem import Problem, printable
 from cachecheck.experiment.protocol import ARRAYS, SEEDS, Array, array_name
 
 LARGEST_FILE = 32 * 2**20
@@ -48,7 +48,7 @@ def read_folder(folder: Path) -> tuple[dict[str, bytes], list[Problem]]:
     contents: dict[str, bytes] = {}
     for name, path in sorted(found.items()):
         if name not in expected:
-            where = plain(name)
+            where = printable(name)
             problems.append(Problem("files", where, "does not belong in an evidence folder"))
             continue
         data = _read(path)
@@ -102,15 +102,17 @@ def parse_arrays(data: bytes) -> tuple[dict[str, Array], list[Problem]]:
     if complaint:
         return {}, [Problem("arrays", ARRAYS_FILE, complaint)]
     foreign = sorted(members.keys() - expected.keys())
-    problems = [_at(name, "does not belong in the archive") for name in foreign]
+    problems = [_problem(name, "does not belong in the archive") for name in foreign]
     for name, (dtype, shape) in expected.items():
         array = members.get(name, "is missing")
         if isinstance(array, str):
-            problems.append(_at(name, array))
+            problems.append(_problem(name, array))
         elif array.dtype != np.dtype(dtype) or array.shape != shape:
-            problems.append(_at(name, f"expected {dtype} {shape}; got {array.dtype} {array.shape}"))
+            problems.append(
+                _problem(name, f"expected {dtype} {shape}; got {array.dtype} {array.shape}")
+            )
         elif not np.isfinite(array).all():
-            problems.append(_at(name, "holds NaN or infinity"))
+            problems.append(_problem(name, "holds NaN or infinity"))
         else:
             arrays[name] = array
     return arrays, problems
@@ -146,8 +148,8 @@ def _load(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array | str:
     return array if isinstance(array, np.ndarray) else "is not one array"
 
 
-def _at(name: str, message: str) -> Problem:
-    return Problem("arrays", f"{ARRAYS_FILE}: {plain(name)}", message)
+def _problem(name: str, message: str) -> Problem:
+    return Problem("arrays", f"{ARRAYS_FILE}: {printable(name)}", message)
 
 
 def _short(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Checks of what surrounds the numbers: hashes, manifest, results' structure, table."""
+"""Checks of everything around the numbers: hashes, manifest, results' structure, table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cachecheck.experiment.folder import (
     digest,
     json_bytes,
 )
-from cachecheck.experiment.problem import Problem, plain
+from cachecheck.experiment.problem import Problem, printable
 from cachecheck.experiment.protocol import COUNTS, ERRORS, REPORTED, SEEDS, parameters
 
 MANIFEST_KEYS = frozenset({"at", "python", "numpy", "commit", "dirty", "sources", "protocol"})
@@ -26,13 +26,13 @@ KINDS: Mapping[str, type] = {**dict.fromkeys(ERRORS, float), **dict.fromkeys(COU
 """The type of each reported number, exactly: neither 7.0 nor true is a count."""
 
 
-def hashes(files: Mapping[str, bytes], listed: Any) -> Iterator[Problem]:
-    """``listed`` must give the digest of every file but itself, and of no other."""
+def check_hashes(files: Mapping[str, bytes], listed: Any) -> Iterator[Problem]:
+    """Check that ``listed`` gives the digest of every file but itself, and of no other."""
     if not isinstance(listed, dict):
         yield Problem("hashes", HASHES_FILE, "expected an object: file name to digest")
         return
     for name in sorted(listed.keys() - files.keys()):
-        yield Problem("hashes", plain(name), "is listed but not there")
+        yield Problem("hashes", printable(name), "is listed but not there")
     for name, data in files.items():
         if name == HASHES_FILE:
             if name in listed:
@@ -43,8 +43,8 @@ def hashes(files: Mapping[str, bytes], listed: Any) -> Iterator[Problem]:
             yield Problem("hashes", name, f"has digest {digest(data)}, not the listed one")
 
 
-def manifest(value: Any) -> Iterator[Problem]:
-    """Keys and kinds of value. Sources that have changed since the run are no problem."""
+def check_manifest(value: Any) -> Iterator[Problem]:
+    """Check keys and kinds of value. Sources that have changed since the run are no problem."""
     if not isinstance(value, dict) or value.keys() != MANIFEST_KEYS:
         expected = ", ".join(sorted(MANIFEST_KEYS))
         yield Problem("manifest", MANIFEST_FILE, f"expected an object with the keys {expected}")
@@ -69,8 +69,8 @@ def manifest(value: Any) -> Iterator[Problem]:
         yield Problem("protocol", where, "is not the protocol of the frozen experiment")
 
 
-def results(value: Any) -> Iterator[Problem]:
-    """A list, one object a seed, its errors floats and its counts integers."""
+def check_results(value: Any) -> Iterator[Problem]:
+    """Check for a list, one object a seed, its errors floats and its counts integers."""
     if not isinstance(value, list):
         yield Problem("results", RESULTS_FILE, "expected a list, one object a seed")
         return
@@ -89,7 +89,7 @@ def results(value: Any) -> Iterator[Problem]:
 
 
 def by_seed(value: Any) -> dict[int, dict[str, Any]]:
-    """The well-formed objects by seed; whatever else is there `results` reports."""
+    """The well-formed objects by seed; `check_results` reports all others."""
     return {
         one["seed"]: one
         for one in (value if isinstance(value, list) else [])
@@ -100,8 +100,8 @@ def by_seed(value: Any) -> dict[int, dict[str, Any]]:
     }
 
 
-def table(data: bytes, well_formed: list[dict[str, Any]]) -> Iterator[Problem]:
-    """The table's bytes must be those the results give."""
+def check_table(data: bytes, well_formed: list[dict[str, Any]]) -> Iterator[Problem]:
+    """Check that the table's bytes are those that the results give."""
     if data != csv_bytes(well_formed):
         yield Problem("table", TABLE_FILE, f"does not say what {RESULTS_FILE} says")
 

@@ -42,14 +42,14 @@ def run(out: Path, *, progress: Callable[[str], None] | None = None) -> Path:
             or the system refuses to write.
     """
     out = Path(out)
-    tell = progress if progress is not None else _silent
+    report = progress if progress is not None else _silent
     with new_folder(out) as partial:
         arrays: dict[str, Array] = {}
         results = []
         for seed in SEEDS:
-            tell(f"seed {seed}")
+            report(f"seed {seed}")
             results.append(_one_seed(seed, arrays))
-        tell("writing")
+        report("writing")
         files = {
             ARRAYS_FILE: npz_bytes(arrays),
             RESULTS_FILE: json_bytes(results),
@@ -69,7 +69,7 @@ def _one_seed(seed: int, arrays: dict[str, Array]) -> dict[str, Any]:
 
     measured, counts = measure(seed)
     arrays.update({array_name(seed, name): array for name, array in measured.items()})
-    errors = {key: largest_difference(arrays, seed, what) for key, what in ERRORS.items()}
+    errors = {key: largest_difference(arrays, seed, one) for key, one in ERRORS.items()}
     return {"seed": seed, **errors, **counts}
 
 

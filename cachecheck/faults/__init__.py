@@ -1,4 +1,4 @@
-"""Deliberately broken caches: what a check of caches has to find.
+"""Deliberately broken caches, which a check of caches has to find.
 
 Each takes a right kind of `cachecheck.reference.caches` and replaces one mechanism of it by a
 mistake that people make. May import errors and the reference, and no law: a fault names the law

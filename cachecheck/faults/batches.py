@@ -48,44 +48,44 @@ class SeesPads(LastForPads):
 
 
 class SeesPadsLater(LastForPads):
-    """Masks pads in the call that brings them, and keeps no note of them."""
+    """Masks pads in the call that brings them, and does not remember them."""
 
     def _cached_mask(self, query: Ints, key: Ints) -> Bools:
         """Pads among the past columns are taken for tokens at position 0."""
         past = key.shape[1] - query.shape[1]
-        held, own = np.maximum(key[:, :past], 0), key[:, past:]  # (B, R), (B, T)
-        return super()._cached_mask(query, np.concatenate([held, own], axis=1))
+        past_positions, own = np.maximum(key[:, :past], 0), key[:, past:]  # (B, R), (B, T)
+        return super()._cached_mask(query, np.concatenate([past_positions, own], axis=1))
 
 
 class Misnumbered(BatchedDecoder):
-    """Right but for the numbers by which inputs are embedded, and queries and keys rotated."""
+    """Right but for the positions by which inputs are embedded, and queries and keys rotated."""
 
     def extend_batch(
         self, tokens: Sequence[Any], cache: BatchCache
     ) -> tuple[list[Floats], BatchCache]:
-        """As the right one; masks and what is stored go by the right positions."""
+        """As the right one; masks and stored positions are right."""
         ids, pads = left_pad(self._check_rows(tokens, cache.lengths), self.pad_token)
-        places = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
-        seen = np.concatenate([cache.positions, places], axis=1)  # (B, R+T)
-        mask = self._cached_mask(places, seen)  # (B, T, R+T)
-        columns = Columns(self._numbers(places, pads), seen, mask)
+        positions = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
+        key_positions = np.concatenate([cache.positions, positions], axis=1)  # (B, R+T)
+        mask = self._cached_mask(positions, key_positions)  # (B, T, R+T)
+        columns = Columns(self._numbers(positions, pads), key_positions, mask)
         rows, keys, values = batch_pass(self.weights, ids, columns, cache, self._work)
         lengths = cache.lengths + ids.shape[1] - pads  # (B,)
-        after = BatchCache(keys, values, seen, lengths, cache.fingerprint)
+        after = BatchCache(keys, values, key_positions, lengths, cache.fingerprint)
         chunks = [row[pad:] for row, pad in zip(rows, pads, strict=True)]
         return chunks, evict_columns(after, self.config)
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:
-        """What the inputs go by: (B, T), (B,) -> (B, T)."""
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:
+        """The positions that inputs are embedded by: (B, T), (B,) -> (B, T)."""
         raise NotImplementedError
 
 
 class CountsPads(Misnumbered):
     """Numbers the columns of a padded chunk from each row's length on, pads included."""
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:
         """Too high by the row's pads."""
-        return places + pads[:, None]
+        return positions + pads[:, None]
 
 
 class AdvancesByWidth(BatchedDecoder):
@@ -99,7 +99,7 @@ class AdvancesByWidth(BatchedDecoder):
         return rows, replace(after, lengths=cache.lengths + max(map(len, tokens)))
 
 
-def as_batched(decoder: type[BatchedDecoder], right: Make = batched) -> Make:
+def batched_factory(decoder: type[BatchedDecoder], right: Make = batched) -> Make:
     """A factory of ``decoder`` with the configurations that ``right`` draws."""
 
     def make(seed: int, dtype: Precision = "float64") -> BatchedDecoder:
@@ -114,10 +114,10 @@ BATCHES = (
         host="batched",
         kind="ragged-batch-bookkeeping",
         mechanism="merge",
-        symptom="Two batches are merged in the wrong order, and rows go on with others' histories.",
+        symptom="Two batches are merged in the wrong order, so that rows get others' histories.",
         law="reorder",
         reports=("ml-explore/mlx-lm#983",),
-        make=as_batched(SwapsMerged),
+        make=batched_factory(SwapsMerged),
         right=batched,
         smallest="b=new*1 b:1 c=new*1 d=b&c d:1/1",
     ),
@@ -132,7 +132,7 @@ BATCHES = (
             "huggingface/transformers#4130",
             "OpenNMT/OpenNMT-py#2589",
         ),
-        make=as_batched(SeesPads),
+        make=batched_factory(SeesPads),
         right=batched,
         smallest="b=new*2 b:1/2",
     ),
@@ -144,7 +144,7 @@ BATCHES = (
         symptom="Pads are masked in the call that brings them, and attended to by the calls after.",
         law="batch",
         reports=("huggingface/transformers#30670",),
-        make=as_batched(SeesPadsLater),
+        make=batched_factory(SeesPadsLater),
         right=batched,
         smallest="b=new*2 b:1/2+1/1",
     ),
@@ -156,7 +156,7 @@ BATCHES = (
         symptom="The tokens of a padded row are numbered by their column, pads included.",
         law="batch",
         reports=("huggingface/transformers#3095", "huggingface/transformers#21080"),
-        make=as_batched(CountsPads),
+        make=batched_factory(CountsPads),
         right=batched,
         smallest="b=new*2 b:1/2",
     ),
@@ -165,10 +165,10 @@ BATCHES = (
         host="batched",
         kind="ragged-batch-bookkeeping",
         mechanism="lengths",
-        symptom="After a ragged call every row goes on as if it had got the longest chunk.",
+        symptom="After a ragged call every row is counted as if it had got the longest chunk.",
         law="batch",
         reports=("lablup/mlxcel#75",),
-        make=as_batched(AdvancesByWidth),
+        make=batched_factory(AdvancesByWidth),
         right=batched,
         smallest="b=new*2 b:1/2+1/1",
     ),

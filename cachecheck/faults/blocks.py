@@ -16,7 +16,7 @@ class Uncounted(BlockAllocator):
         """Nothing."""
 
     def release(self, block: int) -> None:
-        """As ever; the second owner's release finds the block free, and says nothing."""
+        """As the right one; the second owner's release finds the block free, and is ignored."""
         if self.count(block):
             super().release(block)
 
@@ -26,18 +26,18 @@ class FreedWhileShared(PagedCache):
 
     def crop(self, length: int) -> FreedWhileShared:
         """Every block beyond is free, also in a reset or a release."""
-        kept, allocator = self.blocks_for(length), self.pool.allocator
-        for block in self.table[kept:]:
+        count, allocator = self.blocks_for(length), self.pool.allocator
+        for block in self.table[count:]:
             while allocator.count(block):
                 allocator.release(block)
-        del self.table[kept:]
+        del self.table[count:]
         return super().crop(length)
 
 
 class NeverCopied(BlockPool):
     """Lets a branch write into a block that it shares."""
 
-    def own(self, block: int) -> int:
+    def writable_block(self, block: int) -> int:
         """The block itself."""
         return block
 
@@ -51,17 +51,17 @@ class Leaking(PagedDecoder):
     live = 0
 
     def new_cache(self) -> PagedCache:
-        """As ever, and counted."""
+        """As the right one, and counted."""
         self.live += 1
         return super().new_cache()
 
     def fork(self, cache: PagedCache) -> PagedCache:
-        """As ever, and counted."""
+        """As the right one, and counted."""
         self.live += 1
         return super().fork(cache)
 
     def load(self, data: bytes) -> PagedCache:
-        """As ever, and counted."""
+        """As the right one, and counted."""
         self.live += 1
         return super().load(data)
 
@@ -79,7 +79,7 @@ class Leaking(PagedDecoder):
 class CopiesKeys(BlockPool):
     """Copies half of a block that is shared."""
 
-    def own(self, block: int) -> int:
+    def writable_block(self, block: int) -> int:
         """A copy with the keys; zeros in its values, whatever the block's last user left."""
         if self.allocator.count(block) == 1:
             return block
@@ -90,7 +90,7 @@ class CopiesKeys(BlockPool):
         return copy
 
 
-def as_paged(
+def paged_factory(
     decoder: type[PagedDecoder] = PagedDecoder,
     pool: type[BlockPool] = BlockPool,
     cache: type[PagedCache] = PagedCache,
@@ -138,7 +138,7 @@ BLOCKS = (
             "xLLM-AI/xllm#1984",
             "mlc-ai/mlc-llm#2644",
         ),
-        make=as_paged(pool=NeverCopied),
+        make=paged_factory(pool=NeverCopied),
         right=paged,
         smallest="1 b=a 1 b:1 1",
     ),
@@ -147,11 +147,10 @@ BLOCKS = (
         host="paged",
         kind="stale-block-reuse",
         mechanism="block table",
-        symptom="The first branch to give a block back frees it for all, and it is handed out "
-        "again.",
+        symptom="The first branch that gives a block back frees it for all, and it is used again.",
         law="programs",
         reports=("vllm-project/vllm#56525",),
-        make=as_paged(cache=FreedWhileShared),
+        make=paged_factory(cache=FreedWhileShared),
         right=paged,
         smallest="1 b=a save",
     ),
@@ -163,7 +162,7 @@ BLOCKS = (
         symptom="A released cache never gives back its partly filled last block.",
         law="programs",
         reports=("gittensor-ai-lab/sparkinfer#146",),
-        make=as_paged(Leaking),
+        make=paged_factory(Leaking),
         right=paged,
         smallest="1 save",
     ),
@@ -172,11 +171,11 @@ BLOCKS = (
         host="paged",
         kind="fork-copy-missing",
         mechanism="block table",
-        symptom="A block that is copied on write gets the keys of the shared one and not its "
+        symptom="A block that is copied on write gets the keys of the shared one but not its "
         "values.",
         law="branch",
         reports=("mlc-ai/mlc-llm#2644",),
-        make=as_paged(pool=CopiesKeys),
+        make=paged_factory(pool=CopiesKeys),
         right=paged,
         smallest="1 b=a 1+1",
     ),

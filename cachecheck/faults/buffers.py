@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, as_kind
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.faults.fault import Fault, stored_factory
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
 
@@ -24,7 +24,7 @@ class LengthStays(InPlaceDecoder[StaticCache]):
 
 
 class Clamping(InPlaceDecoder[StaticCache]):
-    """Writes what no longer fits into the last slot."""
+    """Writes tokens that no longer fit into the last slot."""
 
     def extend(self, tokens: Any, cache: StaticCache) -> tuple[Floats, StaticCache]:
         """Token by token where the buffer ends, so that each takes the last one's place."""
@@ -41,7 +41,7 @@ class Clamping(InPlaceDecoder[StaticCache]):
 
 
 class OneTooMany(Clamping):
-    """Compares the length before a token with the slots, where the one after it is due."""
+    """Compares the length before a token with the slots, instead of the length after it."""
 
     def extend(self, tokens: Any, cache: StaticCache) -> tuple[Floats, StaticCache]:
         """One token more than there are slots gets the last one's place; others are refused."""
@@ -54,7 +54,7 @@ class Wrapping(InPlaceDecoder[StaticCache]):
     """Takes slots modulo their number."""
 
     def extend(self, tokens: Any, cache: StaticCache) -> tuple[Floats, StaticCache]:
-        """What no longer fits goes to slot 0 and on, as a sequence of its own."""
+        """Tokens that no longer fit go to slot 0 and on, as a sequence of their own."""
         room = cache.layers[0].key.shape[1]
         rows, at = [], 0
         while at < len(tokens):
@@ -73,13 +73,13 @@ BUFFERS = (
         host="static",
         kind="reset-incomplete",
         mechanism="reset",
-        symptom="After a reset the next request begins behind as many empty slots as were used.",
+        symptom="After a reset the next request begins after as many empty slots as were in use.",
         law="reset",
         reports=(
             "huggingface/transformers#48809",
             "rasbt/LLMs-from-scratch#925",
         ),
-        make=as_kind(static, LengthStays, Static),
+        make=stored_factory(static, LengthStays, StaticStorage),
         right=static,
         smallest="1 reset 1",
     ),
@@ -88,10 +88,10 @@ BUFFERS = (
         host="static",
         kind="capacity-overflow-silent",
         mechanism="overflow",
-        symptom="Past its last slot a full buffer overwrites that slot in place of an error.",
+        symptom="A full buffer overwrites its last slot instead of raising an error.",
         law="overflow",
         reports=("jax-ml/jax#34257",),
-        make=as_kind(static, Clamping, Static),
+        make=stored_factory(static, Clamping, StaticStorage),
         right=static,
         smallest="1",
     ),
@@ -100,10 +100,10 @@ BUFFERS = (
         host="static",
         kind="capacity-overflow-silent",
         mechanism="overflow",
-        symptom="A buffer takes one token more than it has slots before it says that it is full.",
+        symptom="A buffer accepts one token more than it has slots before it raises.",
         law="overflow",
         reports=("gittensor-ai-lab/sparkinfer#143",),
-        make=as_kind(static, OneTooMany, Static),
+        make=stored_factory(static, OneTooMany, StaticStorage),
         right=static,
         smallest="1",
     ),
@@ -112,10 +112,10 @@ BUFFERS = (
         host="static",
         kind="capacity-overflow-silent",
         mechanism="overflow",
-        symptom="Past its last slot a buffer goes on at slot 0, over what stands there.",
+        symptom="A full buffer continues at slot 0 and overwrites the first tokens.",
         law="overflow",
         reports=("neuralmagic/deepsparse#1447",),
-        make=as_kind(static, Wrapping, Static),
+        make=stored_factory(static, Wrapping, StaticStorage),
         right=static,
         smallest="1",
     ),

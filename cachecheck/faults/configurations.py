@@ -1,4 +1,4 @@
-"""The plain reference decoder as host of faults: configurations in which a mistake can show."""
+"""Faults of the plain reference decoder: configurations in which a mistake can show."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.caches.random_configs import small_window
 from cachecheck.reference.config import Config, Precision
-from cachecheck.reference.decoder import Copying, ReferenceDecoder, config_of
+from cachecheck.reference.decoder import CopyingStorage, ReferenceDecoder, config_of
 from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import StoredDecoder
 
-Choose = Callable[[int, Config], dict[str, Any]]
-"""From a seed and its configuration to what is changed."""
+ConfigChanges = Callable[[int, Config], dict[str, Any]]
+"""A function from a seed and its configuration to the fields that are changed."""
 
 
-def host(choose: Choose) -> Make:
-    """Factory of right decoders with the configuration of a seed and what ``choose`` changes."""
+def right_factory(changes: ConfigChanges) -> Make:
+    """A factory of right decoders: the configuration of a seed, with ``changes``."""
 
     def right(seed: int, dtype: Precision = "float64") -> ReferenceDecoder:
-        return ReferenceDecoder(changed(seed, dtype, choose), seed=seed)
+        return ReferenceDecoder(changed_config(seed, dtype, changes), seed=seed)
 
     return right
 
 
-def changed(seed: int, dtype: Precision, choose: Choose) -> Config:
-    """The configuration of ``seed`` in ``dtype`` with what ``choose`` changes."""
+def changed_config(seed: int, dtype: Precision, changes: ConfigChanges) -> Config:
+    """The configuration of ``seed`` in ``dtype``, with ``changes``."""
     config = replace(config_of(seed), dtype=dtype)
-    return replace(config, **choose(seed, config))
+    return replace(config, **changes(seed, config))
 
 
-def wrong(choose: Choose, mechanisms: Callable[[], Mechanisms]) -> Make:
-    """Factory of such decoders with wrong mechanisms."""
+def wrong_factory(changes: ConfigChanges, mechanisms: Callable[[], Mechanisms]) -> Make:
+    """A factory of such decoders with wrong mechanisms."""
 
     def make(seed: int, dtype: Precision = "float64") -> StoredDecoder[Any]:
-        config = changed(seed, dtype, choose)
-        return StoredDecoder(config, Copying, seed=seed, mechanisms=mechanisms())
+        config = changed_config(seed, dtype, changes)
+        return StoredDecoder(config, CopyingStorage, seed=seed, mechanisms=mechanisms())
 
     return make
 
@@ -52,10 +52,10 @@ def with_window(seed: int, _config: Config) -> dict[str, Any]:
     return {"window": max(3, small_window(seed)), "sinks": 0}
 
 
-def with_places(seed: int, config: Config) -> dict[str, Any]:
+def with_input_positions(seed: int, config: Config) -> dict[str, Any]:
     """Positions that reach the inputs, and no window."""
-    kept = config.positions in ("sinusoidal", "rotary")
-    positions = config.positions if kept else ("sinusoidal", "rotary")[seed % 2]
+    fits = config.positions in ("sinusoidal", "rotary")
+    positions = config.positions if fits else ("sinusoidal", "rotary")[seed % 2]
     return {"positions": positions, **no_window(seed, config)}
 
 
@@ -80,7 +80,7 @@ def several_layers(seed: int, config: Config) -> dict[str, Any]:
     return {"layers": max(2, config.layers), **no_window(seed, config)}
 
 
-def of_copying(
+def copying_fault(
     name: str,
     symptom: str,
     mechanisms: Callable[[], Mechanisms],
@@ -89,7 +89,7 @@ def of_copying(
     mechanism: str,
     reports: tuple[str, ...],
     smallest: str,
-    choose: Choose = no_window,
+    changes: ConfigChanges = no_window,
     law: str = "schedule",
 ) -> Fault:
     """A fault of the plain reference decoder: wrong mechanisms in configurations that show them."""
@@ -101,7 +101,7 @@ def of_copying(
         symptom=symptom,
         law=law,
         reports=reports,
-        make=wrong(choose, mechanisms),
-        right=host(choose),
+        make=wrong_factory(changes, mechanisms),
+        right=right_factory(changes),
         smallest=smallest,
     )

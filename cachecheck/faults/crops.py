@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cachecheck.faults.blocks import as_paged
-from cachecheck.faults.fault import Fault, as_kind
-from cachecheck.faults.resets import unordered
+from cachecheck.faults.blocks import paged_factory
+from cachecheck.faults.fault import Fault, stored_factory
+from cachecheck.faults.resets import unordered_mask
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.caches.copying import copying
 from cachecheck.reference.caches.paged import PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import Ring, RingCache, ring
-from cachecheck.reference.caches.shared import Shared, SharedCache, SharedDecoder, shared
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.caches.ring import RingCache, RingStorage, ring
+from cachecheck.reference.caches.shared import SharedCache, SharedDecoder, SharedStorage, shared
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.config import Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.mechanisms import Mechanisms
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 
@@ -37,7 +37,7 @@ class KeepsOneLess(SharedDecoder):
 
 
 class IgnoresCrop(StoredDecoder[Cache]):
-    """Takes nothing back, and says nothing."""
+    """Takes nothing back, and raises nothing."""
 
     def crop(self, cache: Cache, length: int) -> Cache:  # noqa: ARG002
         """The cache as it is."""
@@ -45,7 +45,7 @@ class IgnoresCrop(StoredDecoder[Cache]):
 
 
 class CropsEvicted(InPlaceDecoder[RingCache]):
-    """Rolls back whatever the ring has lost."""
+    """Rolls back even to tokens that the ring has lost."""
 
     def _check_retained(self, cache: RingCache, length: int) -> None:
         """Any length will do."""
@@ -60,7 +60,7 @@ class CountsRemoved(PagedDecoder):
 
 
 class TakesOneAtLeast(SharedDecoder):
-    """Knows no rollback of nothing."""
+    """Removes at least one token in every rollback."""
 
     def crop(self, cache: SharedCache, length: int) -> SharedCache:
         """The last token goes even where all were accepted."""
@@ -80,7 +80,7 @@ class LastLayerStays(StoredDecoder[Cache]):
 
 def _last_layer_stays(seed: int, dtype: Precision = "float64") -> LastLayerStays:
     config = copying(seed, dtype).config
-    return LastLayerStays(config, Copying, seed=seed, mechanisms=Mechanisms(unordered))
+    return LastLayerStays(config, CopyingStorage, seed=seed, mechanisms=Mechanisms(unordered_mask))
 
 
 CROPS = (
@@ -95,7 +95,7 @@ CROPS = (
             "huggingface/transformers#47433",
             "lablup/mlxcel#994",
         ),
-        make=as_kind(static, KeepsOneMore, Static),
+        make=stored_factory(static, KeepsOneMore, StaticStorage),
         right=static,
         smallest="2 crop1 1",
     ),
@@ -107,7 +107,7 @@ CROPS = (
         symptom="After a rollback the last of the accepted tokens is gone too.",
         law="crop",
         reports=("lablup/mlxcel#994",),
-        make=as_kind(shared, KeepsOneLess, Shared),
+        make=stored_factory(shared, KeepsOneLess, SharedStorage),
         right=shared,
         smallest="2 crop1 1",
     ),
@@ -122,7 +122,7 @@ CROPS = (
             "microsoft/onnxruntime-genai#2140",
             "ml-explore/mlx-lm#1427",
         ),
-        make=as_kind(copying, IgnoresCrop, Copying),
+        make=stored_factory(copying, IgnoresCrop, CopyingStorage),
         right=copying,
         smallest="2 crop1 1",
     ),
@@ -131,13 +131,13 @@ CROPS = (
         host="ring",
         kind="rollback-on-wrapped-window",
         mechanism="crop",
-        symptom="A wrapped ring rolls back to where its slots have been overwritten.",
+        symptom="A wrapped ring rolls back to tokens whose slots have been overwritten.",
         law="crop",
         reports=(
             "waybarrios/vllm-mlx#678",
             "Blaizzy/mlx-vlm#1715",
         ),
-        make=as_kind(ring, CropsEvicted, Ring),
+        make=stored_factory(ring, CropsEvicted, RingStorage),
         right=ring,
         smallest="5 crop1 1",
     ),
@@ -146,10 +146,10 @@ CROPS = (
         host="paged",
         kind="rollback-count-wrong",
         mechanism="crop",
-        symptom="A rollback to a length takes back as many tokens as should stay.",
+        symptom="A rollback removes as many tokens as should stay.",
         law="crop",
         reports=("huggingface/transformers#47720",),
-        make=as_paged(CountsRemoved),
+        make=paged_factory(CountsRemoved),
         right=paged,
         smallest="1 crop1 1",
     ),
@@ -158,10 +158,10 @@ CROPS = (
         host="shared",
         kind="rollback-count-wrong",
         mechanism="crop",
-        symptom="A rollback that should take back nothing takes back the last token.",
+        symptom="A rollback that should remove nothing removes the last token.",
         law="crop",
         reports=("ml-explore/mlx-lm#1528",),
-        make=as_kind(shared, TakesOneAtLeast, Shared),
+        make=stored_factory(shared, TakesOneAtLeast, SharedStorage),
         right=shared,
         smallest="1 crop1 1",
         when="all tokens were accepted",

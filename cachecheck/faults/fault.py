@@ -1,4 +1,4 @@
-"""What a deliberate fault is, as plain data, and how one is made from a right kind of cache."""
+"""Faults as plain data, and factories that make one from a right kind of cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cachecheck.reference.weights import Weights
 
 
 class Make(Protocol):
-    """From a seed to a decoder, as the factories of the right kinds."""
+    """A factory: from a seed to a decoder, as those of the right kinds."""
 
     def __call__(self, seed: int, dtype: Precision = "float64") -> Any: ...  # noqa: D102
 
@@ -24,15 +24,15 @@ class Fault:
     Attributes:
         id: stable, in kebab-case.
         host: name of the right kind in `cachecheck.reference.caches.CACHES`.
-        kind: of mistake, a key of `cachecheck.faults.KINDS`.
-        mechanism: what is replaced, in a word or two.
-        symptom: what its user sees, in one sentence.
+        kind: kind of mistake, a key of `cachecheck.faults.KINDS`.
+        mechanism: the part that is replaced, in a word or two.
+        symptom: the mistake as its user meets it, in one sentence.
         law: id of the law that catches it.
-        reports: public ones it stands for, ``owner/repository#number``, among those of its kind.
+        reports: public reports of it, ``owner/repository#number``, among those of its kind.
         make: from a seed to the broken decoder.
         right: from a seed to the same decoder without the fault.
         smallest: smallest schedule that shows it with the decoder of seed 0, as certified.
-        when: under which condition it strikes; empty for always.
+        when: the condition under which it strikes; empty for always.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Fault:
     when: str = ""
 
 
-def as_kind(
+def stored_factory(
     right: Make,
     decoder: Callable[..., StoredDecoder[Any]],
     storage: Callable[[Weights], Storage[Any]],

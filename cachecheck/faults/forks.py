@@ -1,20 +1,20 @@
-"""Forks that are not independent: what one branch writes, another one reads."""
+"""Forks that are not independent: one branch reads the tokens of another."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.faults.fault import Fault, stored_factory
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.caches.copying import copying
 from cachecheck.reference.caches.shared import (
     GrowingBuffer,
-    Shared,
     SharedDecoder,
+    SharedStorage,
     shared,
 )
-from cachecheck.reference.caches.static import Static, StaticCache, StaticLayer, static
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.caches.static import StaticCache, StaticLayer, StaticStorage, static
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 from cachecheck.reference.weights import Floats
 
@@ -29,15 +29,15 @@ class SharingDecoder(InPlaceDecoder[StaticCache]):
 
 
 class OverwrittenBuffer(GrowingBuffer):
-    """A buffer whose tip anybody may take."""
+    """A buffer whose end any branch may overwrite."""
 
     def branch(self, length: int) -> GrowingBuffer:
-        """This buffer itself, wound back over what a sibling has written."""
+        """This buffer itself, wound back over a sibling's tokens."""
         self.used = length
         return self
 
 
-class OverwrittenStorage(Shared):
+class OverwrittenStorage(SharedStorage):
     """Makes buffers that siblings overwrite."""
 
     buffer_type = OverwrittenBuffer
@@ -71,7 +71,7 @@ FORKS = (
         symptom="Two forks write their new tokens into the same slots.",
         law="branch",
         reports=("ggml-org/llama.cpp#3802",),
-        make=as_kind(static, SharingDecoder, Static),
+        make=stored_factory(static, SharingDecoder, StaticStorage),
         right=static,
         smallest="b=a 1 b:1 1",
     ),
@@ -80,13 +80,13 @@ FORKS = (
         host="shared",
         kind="cache-aliasing-mutation",
         mechanism="fork",
-        symptom="A branch whose tip was taken by its sibling writes over it in place of copying.",
+        symptom="In a shared buffer a branch overwrites its sibling's tokens instead of copying.",
         law="branch",
         reports=(
             "MemTensor/MemOS#2301",
             "jjang-ai/vmlx#198",
         ),
-        make=as_kind(shared, SharedDecoder, OverwrittenStorage),
+        make=stored_factory(shared, SharedDecoder, OverwrittenStorage),
         right=shared,
         smallest="b=a 1 b:1 1",
     ),
@@ -98,7 +98,7 @@ FORKS = (
         symptom="Two forks have keys of their own, and write their values into the same slots.",
         law="branch",
         reports=("huggingface/transformers#30108",),
-        make=as_kind(static, SharingValues, Static),
+        make=stored_factory(static, SharingValues, StaticStorage),
         right=static,
         smallest="b=a 1 b:1 1",
     ),
@@ -110,7 +110,7 @@ FORKS = (
         symptom="A call changes the cache that it was given, though it promises a new one.",
         law="frame",
         reports=("huggingface/transformers#37078", "jjang-ai/vmlx#198"),
-        make=as_kind(copying, AppendsToGiven, Copying),
+        make=stored_factory(copying, AppendsToGiven, CopyingStorage),
         right=copying,
         smallest="1",
     ),

@@ -1,6 +1,6 @@
-"""The kinds of mistakes that the field reports, and the public reports of each.
+"""The kinds of mistakes that are reported in public, and the reports of each.
 
-From a survey of 214 public issues and pull requests in 43 kinds; what goes wrong is said in our
+From a survey of 214 public issues and pull requests in 43 kinds; the mistakes are described in our
 words, and ``kinds.json`` has the repositories and numbers.
 """
 
@@ -19,13 +19,13 @@ class Kind:
 
     Attributes:
         id: stable, in kebab-case.
-        what: goes wrong, in a clause.
-        reports: public ones, ``owner/repository#number``.
-        unmodelled: why the catalogue has no fault of this kind; empty where it has.
+        mistake: description, in a clause.
+        reports: public reports, ``owner/repository#number``.
+        unmodelled: the reason why the catalogue has no fault of this kind; empty where it has.
     """
 
     id: str
-    what: str
+    mistake: str
     reports: tuple[str, ...]
     unmodelled: str = ""
 
@@ -35,13 +35,13 @@ UNMODELLED = {
     "(benchmarks/controls) stand for it",
     "cross-cache-wrong-policy": "the border has one sequence of tokens and no encoder behind it",
 }
-"""Kinds without a fault in the catalogue, and why."""
+"""Kinds without a fault in the catalogue, with the reason."""
 
 
 def _read() -> dict[str, Kind]:
     data = json.loads(Path(__file__).with_name("kinds.json").read_text(encoding="utf-8"))
     return {
-        name: Kind(name, one["what"], tuple(one["reports"]), UNMODELLED.get(name, ""))
+        name: Kind(name, one["mistake"], tuple(one["reports"]), UNMODELLED.get(name, ""))
         for name, one in data.items()
     }
 

@@ -22,8 +22,8 @@ from cachecheck.reference.weights import Floats
 
 
 @dataclass(frozen=True)
-class Moment:
-    """What a condition may ask about a call: its history, its own tokens, the calls before it."""
+class CallFacts:
+    """Facts about a call that a condition may use: past, new tokens, calls before, window."""
 
     past: int
     new: int
@@ -31,35 +31,35 @@ class Moment:
     window: int | None
 
 
-When = Callable[[Moment], bool]
+Condition = Callable[[CallFacts], bool]
 
-CONDITIONS: Mapping[str, tuple[str, When]] = {
-    "third-call": ("from the third call on", lambda at: at.calls >= 2),
-    "history-16": ("once the history is 16 or more", lambda at: at.past >= 16),
+CONDITIONS: Mapping[str, tuple[str, Condition]] = {
+    "third-call": ("from the third call on", lambda call: call.calls >= 2),
+    "history-16": ("once the history is 16 or more", lambda call: call.past >= 16),
     "long-chunk": (
         "only when a chunk is longer than its history",
-        lambda at: 0 < at.past < at.new,
+        lambda call: 0 < call.past < call.new,
     ),
     "block-boundary": (
         "only when the history fills whole blocks of 4",
-        lambda at: at.past > 0 and at.past % 4 == 0,
+        lambda call: call.past > 0 and call.past % 4 == 0,
     ),
     "window-boundary": (
         "only when the history fills the window exactly",
-        lambda at: at.past == at.window,
+        lambda call: call.past == call.window,
     ),
     "twice-wrapped": (
         "once the window has been crossed twice over",
-        lambda at: at.window is not None and at.past >= 2 * at.window,
+        lambda call: call.window is not None and call.past >= 2 * call.window,
     ),
-    "big-chunk": ("only in calls of more than 8 tokens", lambda at: at.new > 8),
+    "big-chunk": ("only in calls of more than 8 tokens", lambda call: call.new > 8),
 }
-"""Names of conditions, what they say, and whether a call meets them."""
+"""Conditions by name: a description, and a function that is True for a call that meets it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """A cache, and the calls that have filled it."""
+class CountedCache:
+    """A cache, and the number of calls that have filled it."""
 
     cache: Cache
     calls: int
@@ -71,9 +71,9 @@ class Late:
     mutates_cache = False
 
     def __init__(
-        self, right: StoredDecoder[Cache], wrong: StoredDecoder[Cache], when: When
+        self, right: StoredDecoder[Cache], wrong: StoredDecoder[Cache], condition: Condition
     ) -> None:
-        self.right, self.wrong, self.when = right, wrong, when
+        self.right, self.wrong, self.condition = right, wrong, condition
         self.vocab_size, self.window = right.vocab_size, right.window
         self.max_length, self.dtype = right.max_length, right.dtype
 
@@ -81,28 +81,28 @@ class Late:
         """The right one's."""
         return self.right.full(tokens)
 
-    def new_cache(self) -> Counted:
+    def new_cache(self) -> CountedCache:
         """No tokens, no calls."""
-        return Counted(self.right.new_cache(), 0)
+        return CountedCache(self.right.new_cache(), 0)
 
-    def extend(self, tokens: Any, cache: Counted) -> tuple[Floats, Counted]:
-        """By the one whose turn it is."""
-        at = Moment(cache.cache.length, len(tokens), cache.calls, self.window)
-        decoder = self.wrong if self.when(at) else self.right
+    def extend(self, tokens: Any, cache: CountedCache) -> tuple[Floats, CountedCache]:
+        """Extend with the decoder whose turn it is."""
+        call = CallFacts(cache.cache.length, len(tokens), cache.calls, self.window)
+        decoder = self.wrong if self.condition(call) else self.right
         rows, after = decoder.extend(tokens, cache.cache)
-        return rows, Counted(after, cache.calls + 1)
+        return rows, CountedCache(after, cache.calls + 1)
 
-    def state(self, cache: Counted) -> Any:
-        """The arrays; the number of calls is nobody's business."""
+    def state(self, cache: CountedCache) -> Any:
+        """The arrays, without the number of calls."""
         return self.right.state(cache.cache)
 
 
 def late(fault: Fault, condition: str, smallest: str) -> Fault:
     """``fault`` under one of `CONDITIONS`."""
-    text, when = CONDITIONS[condition]
+    text, is_met = CONDITIONS[condition]
 
     def make(seed: int, dtype: Precision = "float64") -> Late:
-        return Late(fault.right(seed, dtype), fault.make(seed, dtype), when)
+        return Late(fault.right(seed, dtype), fault.make(seed, dtype), is_met)
 
     return Fault(
         id=f"{fault.id}-{condition}",
@@ -113,18 +113,18 @@ def late(fault: Fault, condition: str, smallest: str) -> Fault:
         law=fault.law,
         reports=fault.reports,
         make=make,
-        right=_counted(fault.right),
+        right=_right_late(fault.right),
         smallest=smallest,
         when=text,
     )
 
 
-def _counted(make: Make) -> Make:
-    """The right decoder with the same wrapping."""
+def _right_late(make: Make) -> Make:
+    """A factory of the right decoder in the same wrapping."""
 
     def right(seed: int, dtype: Precision = "float64") -> Late:
         decoder = make(seed, dtype)
-        return Late(decoder, decoder, lambda _at: False)
+        return Late(decoder, decoder, lambda _call: False)
 
     return right
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.batches import as_batched
+from cachecheck.faults.batches import batched_factory
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.caches.batch_cache import PAD, BatchCache
 from cachecheck.reference.caches.batched import BatchedDecoder, batched
@@ -33,7 +33,7 @@ class LengthOfFirst(BatchedDecoder):
         return replace(merged, lengths=np.concatenate([own, came]))
 
 
-class ValuesFromKeys(BatchedDecoder):
+class KeysAsValues(BatchedDecoder):
     """Fills the values of a merged batch from the keys."""
 
     def merge(self, caches: Sequence[BatchCache]) -> BatchCache:
@@ -63,10 +63,10 @@ MERGES = (
         host="batched",
         kind="leftpad-shared-positions",
         mechanism="merge",
-        symptom="All rows of a merged batch are numbered on from the longest one.",
+        symptom="All rows of a merged batch continue at the length of the longest one.",
         law="reorder",
         reports=("scouzi1966/maclocal-api#92",),
-        make=as_batched(SharedCursor),
+        make=batched_factory(SharedCursor),
         right=batched,
         smallest="b=new*1 b:1 c=new*1 d=b&c d:1/1",
     ),
@@ -75,10 +75,10 @@ MERGES = (
         host="batched",
         kind="ragged-batch-bookkeeping",
         mechanism="merge",
-        symptom="The rows of a second batch go on from the length of the first one.",
+        symptom="The rows of the second batch continue at the length of the first one.",
         law="reorder",
         reports=("ml-explore/mlx-lm#1141",),
-        make=as_batched(LengthOfFirst),
+        make=batched_factory(LengthOfFirst),
         right=batched,
         smallest="b=new*1 b:1 c=new*1 d=b&c d:1/1",
     ),
@@ -90,7 +90,7 @@ MERGES = (
         symptom="A merged batch has its keys in place of its values.",
         law="reorder",
         reports=("huggingface/transformers#34232",),
-        make=as_batched(ValuesFromKeys),
+        make=batched_factory(KeysAsValues),
         right=batched,
         smallest="b=new*1 b:1 c=new*1 d=b&c d:1/1",
     ),
@@ -99,10 +99,10 @@ MERGES = (
         host="batched",
         kind="ragged-batch-bookkeeping",
         mechanism="split",
-        symptom="A row that is taken out of a batch has the pads before it for tokens.",
+        symptom="A row that is taken out of a batch counts the pads before it as tokens.",
         law="reorder",
         reports=("ml-explore/mlx-lm#1746", "Blaizzy/mlx-vlm#1883"),
-        make=as_batched(PadsStay),
+        make=batched_factory(PadsStay),
         right=batched,
         smallest="b=new*2 b:1/2 c=b[0] c:1",
         when="a single row is taken out",

@@ -9,31 +9,31 @@ from typing import Any
 import numpy as np
 
 from cachecheck.faults.configurations import (
-    Choose,
-    changed,
+    ConfigChanges,
+    changed_config,
+    copying_fault,
     no_window,
-    of_copying,
-    with_places,
+    with_input_positions,
     with_window,
 )
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.cache import Cache
 from cachecheck.reference.config import Config, Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.extend import extend
 from cachecheck.reference.full import full
 from cachecheck.reference.masks import Bools
-from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms
+from cachecheck.reference.mechanisms import RIGHT, CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Floats
 
 
-class Passes(StoredDecoder[Cache]):
+class PlainDecoder(StoredDecoder[Cache]):
     """The plain reference decoder, one of whose passes is replaced below."""
 
     def __init__(self, config: Config, seed: int, mechanisms: Mechanisms = RIGHT) -> None:
-        super().__init__(config, Copying, seed=seed, mechanisms=mechanisms)
+        super().__init__(config, CopyingStorage, seed=seed, mechanisms=mechanisms)
 
     def in_one_call(self, tokens: Any) -> Floats:
         """The full pass as one call of the cached pass, onto nothing."""
@@ -41,7 +41,7 @@ class Passes(StoredDecoder[Cache]):
         return trace.rows
 
 
-class Acausal(Passes):
+class Acausal(PlainDecoder):
     """Makes its mask where it makes a cache; without one there is neither."""
 
     def full(self, tokens: Any) -> Floats:
@@ -49,8 +49,8 @@ class Acausal(Passes):
         return full(self.weights, tokens, causal=False).rows
 
 
-class Unwindowed(Passes):
-    """Knows of the window where it knows of a cache."""
+class Unwindowed(PlainDecoder):
+    """Applies the window only where there is a cache."""
 
     def full(self, tokens: Any) -> Floats:
         """The window is left out."""
@@ -61,12 +61,12 @@ class Unwindowed(Passes):
 class Stretched(Mechanisms):
     """Places follow the length: short sequences are spread out, as a dynamic base would."""
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002
         """Twice the position until four tokens are there."""
-        return call.places * (2 if call.past + call.new <= 4 else 1)
+        return call.positions * (2 if call.past + call.new <= 4 else 1)
 
 
-class MixedBase(Passes):
+class MixedBase(PlainDecoder):
     """Cached keys stay as the length was when they were written."""
 
     def __init__(self, config: Config, seed: int) -> None:
@@ -80,11 +80,11 @@ class MixedBase(Passes):
 class OwnTokenAlone(Mechanisms):
     """Lets each row see its own token and nothing else."""
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
-        return np.asarray(keys == call.places[:, None])
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002, D102
+        return np.asarray(keys == call.positions[:, None])
 
 
-class Blind(Passes):
+class Blind(PlainDecoder):
     """Attends to nothing but a row's own token, on both paths alike."""
 
     def __init__(self, config: Config, seed: int) -> None:
@@ -95,42 +95,42 @@ class Blind(Passes):
         return self.in_one_call(tokens)
 
 
-class GlobalCounter(Passes):
+class GlobalCounter(PlainDecoder):
     """Counts tokens in the decoder; a new cache sets the count to 0."""
 
     count = 0
 
     def new_cache(self) -> Cache:
-        """The counter belongs to whoever came last."""
+        """The counter belongs to the newest cache."""
         self.count = 0
         return super().new_cache()
 
     def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
         """Positions go on at the count, whichever cache this is."""
-        places = self.count + np.arange(len(tokens))
+        positions = self.count + np.arange(len(tokens))
         trace, after = extend(
-            self.weights, tokens, cache, mechanisms=Mechanisms(input_positions=places)
+            self.weights, tokens, cache, mechanisms=Mechanisms(input_positions=positions)
         )
         self.count += len(tokens)
         return trace.rows, after
 
 
-class LeftBehind(Passes):
+class ReusesLastCache(PlainDecoder):
     """Hands the next request the cache of the one before."""
 
     last: Cache | None = None
 
     def new_cache(self) -> Cache:
-        """Empty the first time alone."""
+        """Empty the first time only."""
         return self.last or super().new_cache()
 
     def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
-        """As ever, and the cache is remembered."""
+        """As the right one, and the cache is remembered."""
         rows, self.last = super().extend(tokens, cache)
         return rows, self.last
 
 
-class Recomputing(Passes):
+class Recomputing(PlainDecoder):
     """Fills its cache, and projects all of the history again at every call."""
 
     def extend(self, tokens: Any, cache: Cache) -> tuple[Floats, Cache]:
@@ -141,11 +141,13 @@ class Recomputing(Passes):
         return rows, after
 
 
-def _of(decoder: Callable[[Config, int], Passes], fault: Fault, choose: Choose) -> Fault:
-    """``fault`` made by a decoder of its own, in the configurations that ``choose`` gives."""
+def _made_by(
+    decoder: Callable[[Config, int], PlainDecoder], fault: Fault, changes: ConfigChanges
+) -> Fault:
+    """``fault`` made by ``decoder``, in the configurations that ``changes`` gives."""
 
-    def make(seed: int, dtype: Precision = "float64") -> Passes:
-        return decoder(changed(seed, dtype, choose), seed)
+    def make(seed: int, dtype: Precision = "float64") -> PlainDecoder:
+        return decoder(changed_config(seed, dtype, changes), seed)
 
     return replace(fault, make=make)
 
@@ -153,13 +155,15 @@ def _of(decoder: Callable[[Config, int], Passes], fault: Fault, choose: Choose) 
 def _fault(
     name: str,
     symptom: str,
-    decoder: Callable[[Config, int], Passes],
+    decoder: Callable[[Config, int], PlainDecoder],
     *,
-    choose: Choose = no_window,
+    changes: ConfigChanges = no_window,
     **known: Any,
 ) -> Fault:
-    """A fault of whole passes; ``known`` is what `of_copying` asks for besides."""
-    return _of(decoder, of_copying(name, symptom, Mechanisms, choose=choose, **known), choose)
+    """A fault of whole passes; ``known`` are the other arguments of `copying_fault`."""
+    return _made_by(
+        decoder, copying_fault(name, symptom, Mechanisms, changes=changes, **known), changes
+    )
 
 
 PASSES = (
@@ -182,18 +186,18 @@ PASSES = (
         law="window",
         reports=("mistralai/mistral-inference#88",),
         smallest="5",
-        choose=with_window,
+        changes=with_window,
     ),
     _fault(
         "base-of-length",
-        "Positions are spread by the length so far, and cached keys keep an older spread.",
+        "Positions are scaled by the length so far, and cached keys keep an older scale.",
         MixedBase,
         kind="dynamic-rope-mixed-base",
         mechanism="positions",
         law="prefix",
         reports=("huggingface/transformers#25104", "huggingface/transformers#27227"),
         smallest="2+3",
-        choose=with_places,
+        changes=with_input_positions,
     ),
     _fault(
         "blind",
@@ -214,12 +218,12 @@ PASSES = (
         law="frame",
         reports=("fla-org/flash-linear-attention#477",),
         smallest="1",
-        choose=with_places,
+        changes=with_input_positions,
     ),
     _fault(
         "left-behind",
-        "A new request is handed the cache of the one before.",
-        LeftBehind,
+        "A new request gets the cache of the one before.",
+        ReusesLastCache,
         kind="reset-incomplete",
         mechanism="reset",
         law="determinism",

@@ -1,4 +1,4 @@
-"""Stored prefixes that are found by who has another, that are stale, or that end up elsewhere."""
+"""Stored prefixes that are found for other tokens, that are stale, or that end up elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.allocator import BlockAllocator
-from cachecheck.reference.caches.prefix import PrefixCache, Prefixes, PublishingAllocator
+from cachecheck.reference.caches.prefix import PrefixCache, PrefixStorage, PublishingAllocator
 from cachecheck.reference.caches.prefix_decoder import PrefixDecoder, prefix
 from cachecheck.reference.config import Precision
 
@@ -35,7 +35,7 @@ class KeyCollides(PrefixCache):
 
 
 class NeverForgotten(PublishingAllocator):
-    """Has a block found still when it is free, and when it has been handed out again.
+    """Keeps a block findable when it is free, and when it has been handed out again.
 
     Nothing is found any more when no block is in use: a case must not depend on the one before.
     """
@@ -70,16 +70,16 @@ class PublishedEarly(PrefixCache):
 class ReferredLast(PrefixCache):
     """Puts found blocks into the last place of the table, right in a call of one token."""
 
-    def refer(self, number: int, block: int) -> None:  # noqa: ARG002
+    def point_to(self, number: int, block: int) -> None:  # noqa: ARG002
         """Whatever place in the sequence it is for."""
-        super().refer(-1, block)
+        super().point_to(-1, block)
 
 
-class ResumesShort(Prefixes):
+class ResumesShort(PrefixStorage):
     """Goes on from the end of the blocks that were found."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PrefixCache:
-        """Where any were found, what is behind them is lost, the partly filled block at least."""
+        """If any were found, the tokens after them are lost, the partly filled block at least."""
         cache = super().restore(layers, length, last_chunk)
         return cache.crop(len(cache.found) * self.pool.block_size) if cache.found else cache
 
@@ -152,7 +152,7 @@ PREFIXES = (
         host="prefix",
         kind="stale-block-reuse",
         mechanism="published blocks",
-        symptom="A partly filled block is found as if tokens 0 filled the rest of it.",
+        symptom="A partly filled block is found as if token 0 filled the rest of it.",
         law="branch",
         reports=("vllm-project/vllm#37152",),
         make=_with_cache(PublishedEarly),
@@ -164,7 +164,7 @@ PREFIXES = (
         host="prefix",
         kind="page-table-wrong",
         mechanism="block table",
-        symptom="A found block goes to the end of the table although the call goes on behind it.",
+        symptom="A found block goes to the end of the table although the call has blocks after it.",
         law="branch",
         reports=("vllm-project/vllm#5412",),
         make=_with_cache(ReferredLast),
@@ -177,8 +177,8 @@ PREFIXES = (
         host="prefix",
         kind="resume-after-preemption",
         mechanism="load",
-        symptom="A loaded cache goes on from the end of the blocks that were found and loses the "
-        "tokens behind them.",
+        symptom="A loaded cache continues at the end of the blocks that were found and loses the "
+        "tokens after them.",
         law="save",
         reports=("vllm-project/vllm#17305",),
         make=_resumes_short,

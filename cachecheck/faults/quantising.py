@@ -1,4 +1,4 @@
-"""Quantised caches whose codes and scales part."""
+"""Quantised caches whose codes and scales come apart."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cachecheck.faults.fault import Fault
-from cachecheck.faults.scales import as_quantised
+from cachecheck.faults.scales import quantised_factory
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.quantised import (
-    Quantised,
     QuantisedCache,
     QuantisedLayer,
+    QuantisedStorage,
     quantised,
 )
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats
 
 
-class Replaced(QuantisedLayer):
-    """A layer that stays of its type; what is wrong about it is in its heirs."""
+class BrokenLayer(QuantisedLayer):
+    """A layer whose methods return its own type; subclasses make the mistakes."""
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> QuantisedLayer:
         """As the right one."""
@@ -39,7 +39,7 @@ class Replaced(QuantisedLayer):
         return type(self)(**(vars(layer) | changes))
 
 
-class FirstScale(Replaced):
+class FirstScale(BrokenLayer):
     """Takes its scales from the first chunk, once for all."""
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> QuantisedLayer:
@@ -57,7 +57,7 @@ class FirstScale(Replaced):
         return self._same(after, **changes)
 
 
-class MixesScales(Replaced):
+class MixesScales(BrokenLayer):
     """Cuts the scales of the keys twice in a rollback."""
 
     def crop(self, length: int) -> QuantisedLayer:
@@ -66,10 +66,10 @@ class MixesScales(Replaced):
         return self._same(after, value_scale=after.key_scale)
 
 
-class LeavesBehind(Replaced):
+class UncutArrays(BrokenLayer):
     """Does not cut some of its arrays in a rollback: what is added then stands behind the rest."""
 
-    stays: ClassVar[tuple[str, ...]] = ()
+    uncut: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> Floats:
@@ -84,30 +84,30 @@ class LeavesBehind(Replaced):
     def crop(self, length: int) -> QuantisedLayer:
         """Some arrays keep what is taken back, and new tokens get that in place of their own."""
         return self._same(
-            super().crop(length), **{name: getattr(self, name) for name in self.stays}
+            super().crop(length), **{name: getattr(self, name) for name in self.uncut}
         )
 
     def state(self) -> dict[str, Any]:
         """Of each array as much as there are positions."""
-        kept = len(self.positions)
+        count = len(self.positions)
         arrays = super().state()
         positions = arrays.pop("positions")
-        return {name: array[:, :kept] for name, array in arrays.items()} | {"positions": positions}
+        return {name: array[:, :count] for name, array in arrays.items()} | {"positions": positions}
 
 
-class ScalesStay(LeavesBehind):
+class ScalesStay(UncutArrays):
     """Cuts codes and no scales."""
 
-    stays = ("key_scale", "value_scale")
+    uncut = ("key_scale", "value_scale")
 
 
-class ArraysStay(LeavesBehind):
+class ArraysStay(UncutArrays):
     """Moves the length alone."""
 
-    stays = ("key_codes", "key_scale", "value_codes", "value_scale")
+    uncut = ("key_codes", "key_scale", "value_codes", "value_scale")
 
 
-class OfLayers(Quantised):
+class StorageOfLayers(QuantisedStorage):
     """Makes layers of another type."""
 
     layer_type: type[QuantisedLayer] = QuantisedLayer
@@ -125,8 +125,8 @@ class OfLayers(Quantised):
         return QuantisedCache(layers, cache.length, cache.last_chunk, cache.fingerprint)
 
 
-def _layers(layer: type[QuantisedLayer]) -> type[Quantised]:
-    return type(f"Of{layer.__name__}", (OfLayers,), {"layer_type": layer})
+def _layers(layer: type[QuantisedLayer]) -> type[QuantisedStorage]:
+    return type(f"Of{layer.__name__}", (StorageOfLayers,), {"layer_type": layer})
 
 
 QUANTISING = (
@@ -135,10 +135,10 @@ QUANTISING = (
         host="quantised",
         kind="quant-scale-lost",
         mechanism="quantisation",
-        symptom="The scales of the first chunk are used for all later ones, whose codes run over.",
+        symptom="The scales of the first chunk are used for all later ones, whose codes overflow.",
         law="schedule",
         reports=("flashinfer-ai/flashinfer#1023",),
-        make=as_quantised(_layers(FirstScale)),
+        make=quantised_factory(_layers(FirstScale)),
         right=quantised,
         smallest="1+1",
     ),
@@ -150,7 +150,7 @@ QUANTISING = (
         symptom="After a rollback values are read with the scales of their keys.",
         law="crop",
         reports=("flashinfer-ai/flashinfer#4979",),
-        make=as_quantised(_layers(MixesScales)),
+        make=quantised_factory(_layers(MixesScales)),
         right=quantised,
         smallest="1 crop1 1",
     ),
@@ -159,10 +159,10 @@ QUANTISING = (
         host="quantised",
         kind="quant-cache-metadata",
         mechanism="crop",
-        symptom="After a rollback new codes are read with the scales of those that were rejected.",
+        symptom="After a rollback new codes are read with the scales of the rejected ones.",
         law="crop",
         reports=("ml-explore/mlx-lm#1323",),
-        make=as_quantised(_layers(ScalesStay)),
+        make=quantised_factory(_layers(ScalesStay)),
         right=quantised,
         smallest="2 crop1 3",
     ),
@@ -175,7 +175,7 @@ QUANTISING = (
         "rejected tokens are read in place of new ones.",
         law="crop",
         reports=("waybarrios/vllm-mlx#69",),
-        make=as_quantised(_layers(ArraysStay)),
+        make=quantised_factory(_layers(ArraysStay)),
         right=quantised,
         smallest="2 crop1 1",
     ),

@@ -1,4 +1,4 @@
-"""Hybrid decoders that lose their state between calls, mix it up, or take in what is no token."""
+"""Hybrid decoders that lose their state between calls, mix it up, or let pads into it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from cachecheck.reference.config import Precision
 from cachecheck.reference.weights import Floats
 
 
-class Restarting(HybridDecoder):
+class RestartsOnChunks(HybridDecoder):
     """Has a path for single tokens that goes on, and one for chunks that starts anew."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """From a state of zero, unless it is for one token."""
         if len(x) > 1:
             past = replace(past, carry=np.zeros_like(past.carry))
-        return super()._recur(x, layer, past)
+        return super()._recurrent_chunk(x, layer, past)
 
 
 class WithoutTail(HybridDecoder):
     """Pads the convolution of every call with zeros."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """As if no token came before the chunk; the recurrence goes on."""
         past = replace(past, tail=np.zeros_like(past.tail))
-        return super()._recur(x, layer, past)
+        return super()._recurrent_chunk(x, layer, past)
 
 
 class TakesPadsIn(HybridDecoder):
@@ -65,7 +65,7 @@ class SkipsLayer(HybridDecoder):
         )
 
 
-def as_hybrid(decoder: type[HybridDecoder]) -> Make:
+def hybrid_factory(decoder: type[HybridDecoder]) -> Make:
     """A factory of ``decoder`` with the configurations of the right kind."""
 
     def make(seed: int, dtype: Precision = "float64") -> HybridDecoder:
@@ -84,7 +84,7 @@ RECURRENCE = (
         symptom="A chunk of two or more tokens starts the recurrence anew.",
         law="schedule",
         reports=("huggingface/transformers#46032",),
-        make=as_hybrid(Restarting),
+        make=hybrid_factory(RestartsOnChunks),
         right=hybrid,
         smallest="1+2",
     ),
@@ -93,13 +93,13 @@ RECURRENCE = (
         host="hybrid",
         kind="recurrent-chunk-drops-state",
         mechanism="recurrent state",
-        symptom="The convolution reads zeros in place of the last tokens of the call before.",
+        symptom="The convolution reads zeros instead of the last tokens of the call before.",
         law="schedule",
         reports=(
             "kekzl/imp#156",
             "mratsim/tattletale#80",
         ),
-        make=as_hybrid(WithoutTail),
+        make=hybrid_factory(WithoutTail),
         right=hybrid,
         smallest="1+1",
     ),
@@ -114,7 +114,7 @@ RECURRENCE = (
             "ml-explore/mlx-lm#1736",
             "lightseekorg/tokenspeed#969",
         ),
-        make=as_hybrid(TakesPadsIn),
+        make=hybrid_factory(TakesPadsIn),
         right=hybrid,
         smallest="b=new*2 b:1/2",
     ),
@@ -129,7 +129,7 @@ RECURRENCE = (
             "huggingface/transformers#46612",
             "huggingface/transformers#29730",
         ),
-        make=as_hybrid(SkipsLayer),
+        make=hybrid_factory(SkipsLayer),
         right=hybrid,
         smallest="b=new*2 b:1/1 c=b[1] c:1",
     ),

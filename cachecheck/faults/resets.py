@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cachecheck.faults.blocks import as_paged
+from cachecheck.faults.blocks import paged_factory
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.caches.paged import PagedCache
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache, ring
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingStorage, ring
 from cachecheck.reference.caches.sinks import sinks
 from cachecheck.reference.config import Precision
 from cachecheck.reference.masks import Bools, allowed
@@ -15,7 +15,7 @@ from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 
 
-def unordered(
+def unordered_mask(
     query_positions: Ints,
     key_positions: Ints,
     *,
@@ -31,7 +31,7 @@ def unordered(
     return allowed(query_positions, key_positions, window, sinks)
 
 
-class KeepsHeld(InPlaceDecoder[RingCache]):
+class KeepsSlots(InPlaceDecoder[RingCache]):
     """Winds its counters back to 0 and leaves the slots as they are."""
 
     def reset(self, cache: RingCache) -> RingCache:
@@ -48,9 +48,9 @@ class SkipsLastRing(InPlaceDecoder[RingCache]):
     def reset(self, cache: RingCache) -> RingCache:
         """The last layer's counter moves too, so that nothing is noticed."""
         last = cache.layers[-1]
-        held = last.held.copy()
+        slot_positions = last.slot_positions.copy()
         super().reset(cache)
-        last.held[:] = held
+        last.slot_positions[:] = slot_positions
         return cache
 
 
@@ -61,7 +61,7 @@ class KeepsSinks(InPlaceDecoder[RingCache]):
         """The slots of the window alone are emptied."""
         cache.length = cache.last_chunk = 0
         for layer in cache.layers:
-            layer.held[layer.sinks :] = EMPTY
+            layer.slot_positions[layer.sinks :] = EMPTY
             layer.length = 0
         return cache
 
@@ -78,7 +78,7 @@ class KeepsTable(PagedDecoder):
 def _ring(decoder: type[InPlaceDecoder[RingCache]], right: Make) -> Make:
     def make(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
         config = right(seed, dtype).config
-        return decoder(config, Ring, seed=seed, mechanisms=Mechanisms(unordered))
+        return decoder(config, RingStorage, seed=seed, mechanisms=Mechanisms(unordered_mask))
 
     return make
 
@@ -92,7 +92,7 @@ RESETS = (
         symptom="A ring that was reset still shows what the last request left in its slots.",
         law="reset",
         reports=("Lightning-AI/litgpt#1647",),
-        make=_ring(KeepsHeld, ring),
+        make=_ring(KeepsSlots, ring),
         right=ring,
         smallest="1 reset 1",
     ),
@@ -129,7 +129,7 @@ RESETS = (
         symptom="A reset sets the length to 0 and gives no block back.",
         law="reset",
         reports=("rasbt/LLMs-from-scratch#925",),
-        make=as_paged(KeepsTable),
+        make=paged_factory(KeepsTable),
         right=paged,
         smallest="1 reset",
     ),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.faults.fault import Fault, stored_factory
 from cachecheck.reference.cache import Cache, LayerState
 from cachecheck.reference.caches.copying import copying
-from cachecheck.reference.caches.shared import Shared, SharedCache, SharedDecoder, shared
-from cachecheck.reference.caches.static import Static, StaticCache, static
+from cachecheck.reference.caches.shared import SharedCache, SharedDecoder, SharedStorage, shared
+from cachecheck.reference.caches.static import StaticCache, StaticStorage, static
 from cachecheck.reference.config import Config
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.stored import InPlaceDecoder, StoredDecoder
 
 
@@ -25,7 +25,7 @@ class LosesLast(InPlaceDecoder[StaticCache]):
         return cache.crop(max(0, cache.length - 1))
 
 
-class RepeatsLast(Shared):
+class RepeatsLast(SharedStorage):
     """Computes the last token of a paused request again, though it was saved."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> SharedCache:
@@ -38,7 +38,7 @@ class RepeatsLast(Shared):
         return SharedCache(twice, length + 1, last_chunk, cache.fingerprint)
 
 
-class ValuesFromKeys(Shared):
+class KeysAsValues(SharedStorage):
     """Reads the keys twice."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> SharedCache:
@@ -47,7 +47,7 @@ class ValuesFromKeys(Shared):
         return super().restore(keys, length, last_chunk)
 
 
-class LastLayerWithoutValues(Copying):
+class LastLayerWithoutValues(CopyingStorage):
     """Saves the last layer's keys, and no values of it."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> Cache:
@@ -59,17 +59,17 @@ class LastLayerWithoutValues(Copying):
 class LoadsByReference(InPlaceDecoder[StaticCache]):
     """Keeps what it has loaded, to give it out again for the same bytes."""
 
-    def __init__(self, config: Config, storage: type[Static], *, seed: int = 0) -> None:
+    def __init__(self, config: Config, storage: type[StaticStorage], *, seed: int = 0) -> None:
         super().__init__(config, storage, seed=seed)
         self.loaded: dict[bytes, StaticCache] = {}
 
     def new_cache(self) -> StaticCache:
-        """As ever; the store is of one conversation, so that no case depends on another's."""
+        """As the right one; the store is emptied, so that no case depends on another."""
         self.loaded.clear()
         return super().new_cache()
 
     def load(self, data: bytes) -> StaticCache:
-        """The one that somebody else may be extending."""
+        """The same cache for the same bytes, although another branch may be extending it."""
         if data not in self.loaded:
             self.loaded[data] = super().load(data)
         return self.loaded[data]
@@ -84,7 +84,7 @@ RESUMING = (
         symptom="A request that was paused goes on without its last token.",
         law="save",
         reports=("GeeeekExplorer/nano-vllm#217",),
-        make=as_kind(static, LosesLast, Static),
+        make=stored_factory(static, LosesLast, StaticStorage),
         right=static,
         smallest="1 save 1",
     ),
@@ -96,7 +96,7 @@ RESUMING = (
         symptom="A request that was paused goes on with its last token twice.",
         law="save",
         reports=("vllm-project/vllm#17305",),
-        make=as_kind(shared, SharedDecoder, RepeatsLast),
+        make=stored_factory(shared, SharedDecoder, RepeatsLast),
         right=shared,
         smallest="1 save 1",
     ),
@@ -108,7 +108,7 @@ RESUMING = (
         symptom="A loaded cache has its keys in place of its values.",
         law="save",
         reports=("ikawrakow/ik_llama.cpp#1592",),
-        make=as_kind(shared, SharedDecoder, ValuesFromKeys),
+        make=stored_factory(shared, SharedDecoder, KeysAsValues),
         right=shared,
         smallest="1 save 1",
     ),
@@ -120,7 +120,7 @@ RESUMING = (
         symptom="The last layer of a loaded cache has its keys and no values.",
         law="save",
         reports=("ggml-org/llama.cpp#26676",),
-        make=as_kind(copying, StoredDecoder, LastLayerWithoutValues),
+        make=stored_factory(copying, StoredDecoder, LastLayerWithoutValues),
         right=copying,
         smallest="1 save 1",
         when="in the last layer alone",
@@ -130,10 +130,10 @@ RESUMING = (
         host="static",
         kind="cache-aliasing-mutation",
         mechanism="load",
-        symptom="A saved cache that is loaded a second time holds what the first one added.",
+        symptom="A saved cache that is loaded twice holds the tokens that the first copy added.",
         law="save",
         reports=("MemTensor/MemOS#2301",),
-        make=as_kind(static, LoadsByReference, Static),
+        make=stored_factory(static, LoadsByReference, StaticStorage),
         right=static,
         smallest="1 save 1",
         when="the same bytes are loaded twice",

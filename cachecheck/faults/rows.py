@@ -1,4 +1,4 @@
-"""Batches whose rows get each other's keys, values or places."""
+"""Batches whose rows get each other's keys, values or positions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cachecheck.faults.batches import Misnumbered, as_batched
+from cachecheck.faults.batches import Misnumbered, batched_factory
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.caches.batch_cache import BatchCache
 from cachecheck.reference.caches.batched import BatchedDecoder, batched
@@ -50,11 +50,11 @@ class OneRowUp(BatchedDecoder):
 class RotatesFirstRow(Misnumbered):
     """Has a path for single tokens that rotates the first row's queries and keys alone."""
 
-    def _numbers(self, places: Ints, pads: Ints) -> Ints:  # noqa: ARG002
+    def _numbers(self, positions: Ints, pads: Ints) -> Ints:  # noqa: ARG002
         """At position 0 nothing is rotated."""
-        if places.shape[1] > 1:
-            return places
-        return np.concatenate([places[:1], np.zeros_like(places[1:])])  # (B, 1)
+        if positions.shape[1] > 1:
+            return positions
+        return np.concatenate([positions[:1], np.zeros_like(positions[1:])])  # (B, 1)
 
 
 def rotary_batched(seed: int, dtype: Precision = "float64") -> BatchedDecoder:
@@ -101,7 +101,7 @@ ROWS = (
         symptom="Every row of a batch stores the keys of the first.",
         law="batch",
         reports=("Dao-AILab/flash-attention#772",),
-        make=as_batched(KeysOfFirstRow),
+        make=batched_factory(KeysOfFirstRow),
         right=batched,
         smallest="b=new*2 b:1/1+1/1",
     ),
@@ -113,7 +113,7 @@ ROWS = (
         symptom="In calls of one token the last layer stores each row's value with the row above.",
         law="batch",
         reports=("tenstorrent/tt-xla#5940",),
-        make=as_batched(OneRowUp),
+        make=batched_factory(OneRowUp),
         right=batched,
         smallest="b=new*2 b:1/1+1/1",
         when="in the last layer, in calls of one token a row",
@@ -126,7 +126,7 @@ ROWS = (
         symptom="In calls of one token the first row alone is rotated.",
         law="batch",
         reports=("ml-explore/mlx#3795",),
-        make=as_batched(RotatesFirstRow, rotary_batched),
+        make=batched_factory(RotatesFirstRow, rotary_batched),
         right=rotary_batched,
         smallest="b=new*2 b:1/1+1/1",
         when="in rows after the first, in calls of one token a row",
@@ -139,7 +139,7 @@ ROWS = (
         symptom="A beam search moves the keys of its rows and leaves their values behind.",
         law="reorder",
         reports=("allenai/OLMo#526",),
-        make=as_batched(ValuesStay),
+        make=batched_factory(ValuesStay),
         right=batched,
         smallest="b=new*2 b:1/1 c=b[1] c:1",
     ),
@@ -151,7 +151,7 @@ ROWS = (
         symptom="A beam search moves the histories of its rows and not their lengths.",
         law="reorder",
         reports=("bigscience-workshop/petals#571",),
-        make=as_batched(LengthsStay),
+        make=batched_factory(LengthsStay),
         right=batched,
         smallest="b=new*2 b:1/2 c=b[1] c:1",
     ),
@@ -160,10 +160,10 @@ ROWS = (
         host="batched",
         kind="beam-reorder-missing",
         mechanism="reorder",
-        symptom="The last row of a beam search keeps its own history, whatever it should go on.",
+        symptom="The last row of a beam search keeps its own history instead of the chosen one.",
         law="reorder",
         reports=("mobilint/mblt-model-zoo#78",),
-        make=as_batched(LastRowStays),
+        make=batched_factory(LastRowStays),
         right=batched,
         smallest="b=new*2 b:1/1 c=b[0,0] c:1/1",
         when="in the last row alone",

@@ -1,4 +1,4 @@
-"""Saved caches that come back without their places."""
+"""Saved caches that come back without their positions."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, as_kind
+from cachecheck.faults.fault import Fault, stored_factory
 from cachecheck.reference.cache import LayerState
-from cachecheck.reference.caches.paged import Paged, PagedCache
+from cachecheck.reference.caches.paged import PagedCache, PagedStorage
 from cachecheck.reference.caches.paged_decoder import PagedDecoder, paged
-from cachecheck.reference.caches.ring import Ring, RingCache, ring
+from cachecheck.reference.caches.ring import RingCache, RingStorage, ring
 from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
 
-class Renumbered(Ring):
+class Renumbered(RingStorage):
     """Numbers what it loads from 0, as if nothing had ever been evicted."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> RingCache:
         """A cache of as many tokens as there are keys."""
-        kept = len(layers[0]["positions"])
-        numbered = [{**one, "positions": np.arange(kept)} for one in layers]
-        return super().restore(numbered, min(length, kept), last_chunk)
+        count = len(layers[0]["positions"])
+        numbered = [{**one, "positions": np.arange(count)} for one in layers]
+        return super().restore(numbered, min(length, count), last_chunk)
 
 
-class WholeBlocks(Paged):
+class WholeBlocks(PagedStorage):
     """Takes the slots of the blocks that it loads for tokens."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PagedCache:
@@ -54,7 +54,7 @@ SAVING = (
         symptom="A loaded ring numbers its keys from 0, whatever was evicted before.",
         law="save",
         reports=("ggml-org/llama.cpp#25297",),
-        make=as_kind(ring, InPlaceDecoder, Renumbered),
+        make=stored_factory(ring, InPlaceDecoder, Renumbered),
         right=ring,
         smallest="5 save 1",
     ),
@@ -63,7 +63,7 @@ SAVING = (
         host="paged",
         kind="save-restore-incomplete",
         mechanism="save",
-        symptom="A loaded cache goes on behind its last block, as if that had been full.",
+        symptom="A loaded cache continues after its last block, as if that had been full.",
         law="save",
         reports=("ggml-org/llama.cpp#27052",),
         make=_whole_blocks,

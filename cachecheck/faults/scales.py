@@ -10,9 +10,9 @@ import numpy as np
 from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.cache import LayerState
 from cachecheck.reference.caches.quantised import (
-    Quantised,
     QuantisedCache,
     QuantisedDecoder,
+    QuantisedStorage,
     quantised,
 )
 from cachecheck.reference.config import Precision
@@ -21,7 +21,7 @@ from cachecheck.reference.weights import Floats
 _SCALES = ("key_scale", "value_scale")
 
 
-class ScalesLost(Quantised):
+class ScalesLost(QuantisedStorage):
     """Loads codes alone."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> QuantisedCache:
@@ -32,7 +32,7 @@ class ScalesLost(Quantised):
         return super().restore(lost, length, last_chunk)
 
 
-class ScalesOfFirstHead(Quantised):
+class ScalesOfFirstHead(QuantisedStorage):
     """Saves one scale a token, as if there were one head."""
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> QuantisedCache:
@@ -52,7 +52,7 @@ def two_heads(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
     return QuantisedDecoder(config, seed=seed)
 
 
-def as_quantised(storage: type[Quantised], right: Make = quantised) -> Make:
+def quantised_factory(storage: type[QuantisedStorage], right: Make = quantised) -> Make:
     """A factory of decoders over ``storage``, with the configurations that ``right`` draws."""
 
     def make(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
@@ -72,7 +72,7 @@ SCALES = (
         symptom="A loaded cache has its codes, and scales of 1.",
         law="save",
         reports=("vllm-project/vllm#3234",),
-        make=as_quantised(ScalesLost),
+        make=quantised_factory(ScalesLost),
         right=quantised,
         smallest="1 save 1",
     ),
@@ -84,7 +84,7 @@ SCALES = (
         symptom="A loaded cache has the scales of its first head, and 1 in all others.",
         law="save",
         reports=("kekzl/imp#1189",),
-        make=as_quantised(ScalesOfFirstHead, two_heads),
+        make=quantised_factory(ScalesOfFirstHead, two_heads),
         right=two_heads,
         smallest="1 save 1",
         when="in heads after the first",

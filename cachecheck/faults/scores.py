@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cachecheck.faults.configurations import alibi, of_copying, rotary
-from cachecheck.reference.mechanisms import Call, Mechanisms, VisibleKeys
+from cachecheck.faults.configurations import alibi, copying_fault, rotary
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms, VisibleKeys
 from cachecheck.reference.positions import Ints, rotate
 from cachecheck.reference.weights import Floats
 
@@ -15,7 +15,7 @@ from cachecheck.reference.weights import Floats
 class BiasOfChunkAlone(Mechanisms):
     """Builds the bias for the new tokens, and fills up with zeros."""
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """Nothing for keys that are in the cache."""
         bias = super().bias(call, keys)  # (H, T, R)
         return None if bias is None else np.where(keys < call.past, 0, bias)
@@ -24,13 +24,13 @@ class BiasOfChunkAlone(Mechanisms):
 class BiasOfChunksOnly(Mechanisms):
     """Lost the bias on the path for single tokens."""
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """None for one token."""
         return super().bias(call, keys) if call.new > 1 else None
 
 
 @dataclass(frozen=True)
-class Rotated:
+class ReplacedKeys:
     """Other keys in the place of what a cache gave."""
 
     key: Floats
@@ -41,17 +41,17 @@ class Rotated:
 class RotatedAgain(Mechanisms):
     """Rotates what is in the cache once more when it is read."""
 
-    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
-        again = np.where(seen.positions < call.past, seen.positions, 0)  # (R,)
-        return Rotated(rotate(seen.key, again), seen.value, seen.positions)
+    def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
+        again = np.where(keys.positions < call.past, keys.positions, 0)  # (R,)
+        return ReplacedKeys(rotate(keys.key, again), keys.value, keys.positions)
 
 
 class CurrentUnrotated(Mechanisms):
     """Rotates keys on their way into the cache, and attends to the chunk's own unrotated."""
 
-    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
-        back = np.where(seen.positions < call.past, 0, -seen.positions)  # (R,)
-        return Rotated(rotate(seen.key, back), seen.value, seen.positions)
+    def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002, D102
+        back = np.where(keys.positions < call.past, 0, -keys.positions)  # (R,)
+        return ReplacedKeys(rotate(keys.key, back), keys.value, keys.positions)
 
 
 class SinglesUnrotated(Mechanisms):
@@ -59,26 +59,26 @@ class SinglesUnrotated(Mechanisms):
 
     def stored(  # noqa: D102
         self,
-        call: Call,
+        call: CachedCall,
         layer: int,  # noqa: ARG002
         key: Floats,
         value: Floats,
     ) -> tuple[Floats, Floats]:
-        return (rotate(key, -call.places) if call.new == 1 else key), value
+        return (rotate(key, -call.positions) if call.new == 1 else key), value
 
 
 SCORES = (
-    of_copying(
+    copying_fault(
         "bias-of-chunk",
-        "The bias on the scores is built for the chunk, and what is cached gets none.",
+        "The bias on the scores is built for the chunk, and cached keys get none.",
         BiasOfChunkAlone,
         kind="bias-built-on-query-length",
         mechanism="bias",
         reports=("huggingface/candle#899",),
         smallest="1+1",
-        choose=alibi,
+        changes=alibi,
     ),
-    of_copying(
+    copying_fault(
         "bias-of-chunks-only",
         "Single tokens attend without the bias on the scores.",
         BiasOfChunksOnly,
@@ -86,9 +86,9 @@ SCORES = (
         mechanism="bias",
         reports=("HabanaAI/vllm-hpu-extension#18",),
         smallest="1+1",
-        choose=alibi,
+        changes=alibi,
     ),
-    of_copying(
+    copying_fault(
         "keys-rotated-twice",
         "Cached keys are rotated once more whenever they are read.",
         RotatedAgain,
@@ -96,9 +96,9 @@ SCORES = (
         mechanism="rotate",
         reports=("NeuraLegion/shainet#110",),
         smallest="2+1",
-        choose=rotary,
+        changes=rotary,
     ),
-    of_copying(
+    copying_fault(
         "keys-rotated-late",
         "A chunk attends to its own keys before they are rotated.",
         CurrentUnrotated,
@@ -106,9 +106,9 @@ SCORES = (
         mechanism="rotate",
         reports=("kvcache-ai/sglang#66", "kvcache-ai/sglang#31"),
         smallest="2",
-        choose=rotary,
+        changes=rotary,
     ),
-    of_copying(
+    copying_fault(
         "keys-of-singles-unrotated",
         "The keys of calls with a single token are stored without rotation.",
         SinglesUnrotated,
@@ -116,6 +116,6 @@ SCORES = (
         mechanism="rotate",
         reports=("kvcache-ai/sglang#31",),
         smallest="1+1",
-        choose=rotary,
+        changes=rotary,
     ),
 )

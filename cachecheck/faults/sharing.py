@@ -8,7 +8,7 @@ from cachecheck.faults.fault import Fault, Make
 from cachecheck.reference.attention import attention
 from cachecheck.reference.cache import LayerCache
 from cachecheck.reference.caches.tied import TiedDecoder, tied
-from cachecheck.reference.caches.tied_attention import ask, conclude
+from cachecheck.reference.caches.tied_attention import receiver_output, receiver_queries
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.layers import normalise, project, score_bias
 from cachecheck.reference.masks import offset_mask
@@ -24,49 +24,49 @@ class WritesItsOwn(TiedDecoder):
         self.unused = draw_weights(config, seed + 1).layers  # the right decoder has none
 
     def _receive(
-        self, x: Floats, number: int, past: LayerCache, seen: LayerCache, places: Ints
+        self, x: Floats, number: int, past: LayerCache, visible: LayerCache, positions: Ints
     ) -> tuple[Floats, LayerCache]:
         """Attends over the owner's, and has its own kept in their slots."""
-        after, _ = super()._receive(x, number, past, seen, places)  # (T, width)
+        after, _ = super()._receive(x, number, past, visible, positions)  # (T, width)
         normal = normalise(x, self.config)  # (T, width)
         _, key, value = project(
-            normal, self.unused[number], self.config, places, None
+            normal, self.unused[number], self.config, positions, None
         )  # (G, T, D) keys and values
-        return after, past.append(key, value, places)  # (T, width), (G, R+T, D)
+        return after, past.append(key, value, positions)  # (T, width), (G, R+T, D)
 
 
 class ReadsBefore(TiedDecoder):
     """Reads the owner's slots before the chunk is written into them."""
 
     def _receive(
-        self, x: Floats, number: int, past: LayerCache, seen: LayerCache, places: Ints
+        self, x: Floats, number: int, past: LayerCache, visible: LayerCache, positions: Ints
     ) -> tuple[Floats, LayerCache]:
         """The chunk's slots are empty still; the first call has no cache to read."""
-        read = seen
+        read = visible
         if past.length:
             config = self.config
             empty = np.zeros((config.key_value_heads, len(x), config.head_width), x.dtype)
-            read = past.append(empty, empty, places)  # (G, R+T, D) keys and values
-        after, _ = super()._receive(x, number, past, read, places)  # (T, width)
-        return after, seen
+            read = past.append(empty, empty, positions)  # (G, R+T, D) keys and values
+        after, _ = super()._receive(x, number, past, read, positions)  # (T, width)
+        return after, visible
 
 
 class BoundaryAfterAppend(TiedDecoder):
     """Lets every row see all keys below the owner's length, which counts the chunk by then."""
 
     def _receive(
-        self, x: Floats, number: int, past: LayerCache, seen: LayerCache, places: Ints
+        self, x: Floats, number: int, past: LayerCache, visible: LayerCache, positions: Ints
     ) -> tuple[Floats, LayerCache]:
         """Right in the first call, which has no boundary."""
         if past.length == 0:
-            return super()._receive(x, number, past, seen, places)
-        config, receiver, keys = self.config, self.receivers[number], seen.positions
-        mask = offset_mask(places, keys, window=config.window, sinks=config.sinks)  # (T, R+T)
-        mask |= (keys > places[:, None]) & (keys < seen.length)  # (T, R+T)
-        query = ask(x, receiver, config, places, self._work)  # (H, T, D)
-        bias = score_bias(config, places, keys)  # (H, T, R+T) or None
-        mixed, _ = attention(query, seen.key, seen.value, mask, bias=bias)  # (H, T, D)
-        return conclude(x, mixed, receiver), seen  # (T, width)
+            return super()._receive(x, number, past, visible, positions)
+        config, receiver, keys = self.config, self.receivers[number], visible.positions
+        mask = offset_mask(positions, keys, window=config.window, sinks=config.sinks)  # (T, R+T)
+        mask |= (keys > positions[:, None]) & (keys < visible.length)  # (T, R+T)
+        query = receiver_queries(x, receiver, config, positions, self._work)  # (H, T, D)
+        bias = score_bias(config, positions, keys)  # (H, T, R+T) or None
+        mixed, _ = attention(query, visible.key, visible.value, mask, bias=bias)  # (H, T, D)
+        return receiver_output(x, mixed, receiver), visible  # (T, width)
 
 
 def _tied(decoder: type[TiedDecoder]) -> Make:
@@ -106,8 +106,8 @@ SHARING = (
         host="tied",
         kind="shared-kv-layer-mishandled",
         mechanism="mask",
-        symptom="A layer that uses another's keys and values takes their number after the append "
-        "for what lies before the chunk.",
+        symptom="A layer that uses another's keys and values takes all of them for history, those "
+        "of the chunk included.",
         law="schedule",
         reports=("trymirai/lalamo#291",),
         make=_tied(BoundaryAfterAppend),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cachecheck.faults.fault import Fault
-from cachecheck.faults.recurrence import as_hybrid
+from cachecheck.faults.recurrence import hybrid_factory
 from cachecheck.reference.caches.hybrid import HybridDecoder, hybrid
 from cachecheck.reference.caches.hybrid_cache import AttentionState, HybridCache, RecurrentState
 from cachecheck.reference.caches.hybrid_weights import RecurrentWeights
@@ -36,11 +36,11 @@ class PadsInTail(HybridDecoder):
 class TailNotWritten(HybridDecoder):
     """Has a path for single tokens that reads the convolution's tail and forgets to move it."""
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """The rows are right; the next call finds the old tail."""
-        rows, after = super()._recur(x, layer, past)
+        rows, after = super()._recurrent_chunk(x, layer, past)
         return rows, replace(after, tail=past.tail) if len(x) == 1 else after
 
 
@@ -61,7 +61,7 @@ class RollsKeysBack(HybridDecoder):
 
 
 class CarryLost(HybridDecoder):
-    """Saves what grows, and the convolution's tail."""
+    """Saves keys, values and the convolution's tail, and not the recurrent state."""
 
     def load(self, data: bytes) -> HybridCache:
         """The recurrence begins anew behind keys and values of many tokens."""
@@ -82,7 +82,7 @@ STATES = (
         symptom="The convolution of a shorter row reads the pads in front of it.",
         law="batch",
         reports=("gittensor-ai-lab/sparkinfer#604",),
-        make=as_hybrid(PadsInTail),
+        make=hybrid_factory(PadsInTail),
         right=hybrid,
         smallest="b=new*2 b:1/2",
     ),
@@ -91,10 +91,10 @@ STATES = (
         host="hybrid",
         kind="shift-state-not-written",
         mechanism="recurrent state",
-        symptom="A call of one token does not move the last inputs of the convolution on.",
+        symptom="A call of one token does not update the stored inputs of the convolution.",
         law="schedule",
         reports=("fla-org/flash-linear-attention#1194",),
-        make=as_hybrid(TailNotWritten),
+        make=hybrid_factory(TailNotWritten),
         right=hybrid,
         smallest="1+1",
         when="after a call of one token",
@@ -107,7 +107,7 @@ STATES = (
         symptom="A rollback takes tokens out of attention and leaves them in the recurrent state.",
         law="crop",
         reports=("vllm-project/vllm#55601", "sgl-project/sglang#24380"),
-        make=as_hybrid(RollsKeysBack),
+        make=hybrid_factory(RollsKeysBack),
         right=hybrid,
         smallest="2 crop1 1",
     ),
@@ -119,7 +119,7 @@ STATES = (
         symptom="A loaded cache has all keys and values, and the recurrent state of no tokens.",
         law="save",
         reports=("LMCache/LMCache#4984",),
-        make=as_hybrid(CarryLost),
+        make=hybrid_factory(CarryLost),
         right=hybrid,
         smallest="1 save 1",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cachecheck.faults.blocks import as_paged
+from cachecheck.faults.blocks import paged_factory
 from cachecheck.faults.fault import Fault
 from cachecheck.reference.cache import LayerCache
 from cachecheck.reference.caches.paged import BlockPool, PagedCache
@@ -48,11 +48,11 @@ class OneBlockMore(PagedCache):
     """Keeps the block in which the next token would stand."""
 
     def crop(self, length: int) -> OneBlockMore:
-        """At a border of blocks that is one that no token is left in."""
-        kept = length // self.pool.block_size + 1
-        for block in self.table[kept:]:
+        """At a block boundary that is a block without any token."""
+        count = length // self.pool.block_size + 1
+        for block in self.table[count:]:
             self.pool.allocator.release(block)
-        del self.table[kept:]
+        del self.table[count:]
         self.length, self.last_chunk = length, min(self.last_chunk, length)
         return self
 
@@ -76,7 +76,7 @@ STORING = (
         symptom="Of a chunk of more than eight tokens only whole groups of eight are stored.",
         law="schedule",
         reports=("cool-japan/oxibonsai#10",),
-        make=as_paged(pool=WholeEights),
+        make=paged_factory(pool=WholeEights),
         right=paged,
         smallest="9+1",
         when="a chunk has more than eight tokens",
@@ -86,10 +86,10 @@ STORING = (
         host="paged",
         kind="token-not-written",
         mechanism="append",
-        symptom="The token that belongs into the very first slot of the pool is never stored.",
+        symptom="The token that belongs in the very first slot of the pool is never stored.",
         law="schedule",
         reports=("microsoft/onnxruntime-genai#1110",),
-        make=as_paged(pool=SlotZeroSkipped),
+        make=paged_factory(pool=SlotZeroSkipped),
         right=paged,
         smallest="1+1",
         when="in slot 0 of block 0",
@@ -99,10 +99,10 @@ STORING = (
         host="paged",
         kind="page-table-wrong",
         mechanism="block table",
-        symptom="A cache whose blocks are not one behind the other reads those of another cache.",
+        symptom="A cache whose blocks are not contiguous reads blocks of another cache.",
         law="branch",
         reports=("vllm-project/vllm#5412",),
-        make=as_paged(pool=Contiguous),
+        make=paged_factory(pool=Contiguous),
         right=paged,
         smallest="5 b=a 1+1",
         when="two caches grow in turn",
@@ -112,10 +112,10 @@ STORING = (
         host="paged",
         kind="page-table-wrong",
         mechanism="block table",
-        symptom="A rollback to a border of blocks leaves a block in the table that holds nothing.",
+        symptom="A rollback to a block boundary leaves an empty block in the table.",
         law="crop",
         reports=("tanishqkumar/ssd#23",),
-        make=as_paged(cache=OneBlockMore),
+        make=paged_factory(cache=OneBlockMore),
         right=paged,
         smallest="5 crop4",
         when="the length is a multiple of the block size",
@@ -128,7 +128,7 @@ STORING = (
         symptom="A fork and its source have one block table, and both add to it.",
         law="branch",
         reports=("gittensor-ai-lab/sparkinfer#146",),
-        make=as_paged(cache=TableHandedOn),
+        make=paged_factory(cache=TableHandedOn),
         right=paged,
         smallest="b=a 1",
     ),

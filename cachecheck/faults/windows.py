@@ -1,4 +1,4 @@
-"""Rings that lose what a row may still see."""
+"""Rings that lose keys which a row may still see."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cachecheck.faults.fault import Fault, Make, as_kind
-from cachecheck.faults.resets import unordered
+from cachecheck.faults.fault import Fault, Make, stored_factory
+from cachecheck.faults.resets import unordered_mask
 from cachecheck.reference.cache import LayerCache
-from cachecheck.reference.caches.ring import EMPTY, Ring, RingCache, RingLayer, ring
+from cachecheck.reference.caches.ring import EMPTY, RingCache, RingLayer, RingStorage, ring
 from cachecheck.reference.caches.sinks import sinks
 from cachecheck.reference.config import Precision
 from cachecheck.reference.masks import Bools
-from cachecheck.reference.mechanisms import Call, Mechanisms
+from cachecheck.reference.mechanisms import CachedCall, Mechanisms
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
 from cachecheck.reference.weights import Floats
@@ -23,8 +23,8 @@ class WrittenFirst(RingLayer):
     """Is written before the chunk attends."""
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
-        """What the ring will hold after the chunk; one that is longer attends as it should."""
-        if len(positions) > len(self.held):
+        """The ring's content after the chunk; a chunk longer than the ring attends as it should."""
+        if len(positions) > len(self.slot_positions):
             return super().append(key, value, positions)
         after = self.fork()
         after.write(key, value, positions)
@@ -32,7 +32,7 @@ class WrittenFirst(RingLayer):
         return after.ordered()
 
 
-class WrittenFirstStorage(Ring):
+class WrittenFirstStorage(RingStorage):
     """Makes rings that are written first."""
 
     layer_type = WrittenFirst
@@ -42,13 +42,13 @@ class ForgetsSinks(RingLayer):
     """Evicts a sink when it leaves the window, like any other position."""
 
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
-        """Into the slots as ever; then the sinks that are too old are dropped."""
+        """Write into the slots as the right one; then drop the sinks that are too old."""
         super().write(key, value, positions)
-        window = len(self.held) - self.sinks
-        self.held[self.held <= positions[-1] - window] = EMPTY
+        window = len(self.slot_positions) - self.sinks
+        self.slot_positions[self.slot_positions <= positions[-1] - window] = EMPTY
 
 
-class ForgetsSinksStorage(Ring):
+class ForgetsSinksStorage(RingStorage):
     """Makes rings that do not keep their sinks."""
 
     layer_type = ForgetsSinks
@@ -59,11 +59,11 @@ class KeepsFirst(RingLayer):
 
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
         """The first tokens of a chunk that is longer than the ring, where the last are due."""
-        room = len(self.held)
+        room = len(self.slot_positions)
         super().write(key[:, :room], value[:, :room], positions[:room])
 
 
-class KeepsFirstStorage(Ring):
+class KeepsFirstStorage(RingStorage):
     """Makes rings that are filled from a chunk's beginning."""
 
     layer_type = KeepsFirst
@@ -73,46 +73,46 @@ class StaysWrapped(RingLayer):
     """Can be wound back until it has wrapped, and then moves its counter alone."""
 
     def crop(self, length: int) -> None:
-        """What was taken back stays in the slots of a wrapped ring."""
-        if self.length > len(self.held):
+        """In a wrapped ring the removed tokens stay in their slots."""
+        if self.length > len(self.slot_positions):
             self.length = length
         else:
             super().crop(length)
 
 
-class StaysWrappedStorage(Ring):
+class StaysWrappedStorage(RingStorage):
     """Makes rings whose slots a rollback does not empty."""
 
     layer_type = StaysWrapped
 
 
-class Blind(Mechanisms):
+class BlindRows(Mechanisms):
     """Shows a chunk that is longer than the window its last keys alone.
 
     Masked scores get a large finite number, so that a row without any key takes the mean of all
     values in place of NaN.
     """
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
         """Blind rows see everything, and `bias` makes it all the same to them."""
-        seen = self._capped(call, keys)
-        return seen | ~seen.any(axis=1, keepdims=True)
+        visible = self._capped(call, keys)
+        return visible | ~visible.any(axis=1, keepdims=True)
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
         """The filler in all of a blind row's scores, next to which they vanish."""
         blind = ~self._capped(call, keys).any(axis=1)  # (T,)
         filler = np.where(blind, -1e30, 0.0)[None, :, None]  # (1, T, 1)
         right = super().bias(call, keys)  # (H, T, R) or None
         return filler if right is None else right + filler
 
-    def _capped(self, call: Call, keys: Ints) -> Bools:
-        seen, window = super().mask(call, 0, keys), call.config.window
+    def _capped(self, call: CachedCall, keys: Ints) -> Bools:
+        visible, window = super().mask(call, 0, keys), call.config.window
         if window is None or call.new <= window:
-            return seen
-        return np.asarray(seen & (keys > keys[-1] - window))  # (T, R)
+            return visible
+        return np.asarray(visible & (keys > keys[-1] - window))  # (T, R)
 
 
-def _ring(storage: type[Ring], mechanisms: Callable[[], Mechanisms]) -> Make:
+def _ring(storage: type[RingStorage], mechanisms: Callable[[], Mechanisms]) -> Make:
     def make(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
         config = ring(seed, dtype).config
         return InPlaceDecoder(config, storage, seed=seed, mechanisms=mechanisms())
@@ -132,7 +132,7 @@ WINDOWS = (
             "awslabs/keys_values#140",
             "pytorch/executorch#22358",
         ),
-        make=as_kind(ring, InPlaceDecoder, WrittenFirstStorage),
+        make=stored_factory(ring, InPlaceDecoder, WrittenFirstStorage),
         right=ring,
         smallest="1+4",
     ),
@@ -144,7 +144,7 @@ WINDOWS = (
         symptom="The first positions leave the cache with the window, though they should stay.",
         law="schedule",
         reports=("pytorch/executorch#21857",),
-        make=as_kind(sinks, InPlaceDecoder, ForgetsSinksStorage),
+        make=stored_factory(sinks, InPlaceDecoder, ForgetsSinksStorage),
         right=sinks,
         smallest="5+1",
     ),
@@ -156,7 +156,7 @@ WINDOWS = (
         symptom="A chunk longer than the ring leaves its first tokens there instead of its last.",
         law="schedule",
         reports=("pytorch/executorch#19213",),
-        make=as_kind(ring, InPlaceDecoder, KeepsFirstStorage),
+        make=stored_factory(ring, InPlaceDecoder, KeepsFirstStorage),
         right=ring,
         smallest="5+1",
         when="a chunk is longer than the window",
@@ -166,10 +166,10 @@ WINDOWS = (
         host="ring",
         kind="rollback-on-wrapped-window",
         mechanism="crop",
-        symptom="A wrapped ring that is rolled back still shows the tokens that were taken back.",
+        symptom="A wrapped ring that is rolled back still shows the removed tokens.",
         law="crop",
         reports=("ml-explore/mlx-lm#1494", "ml-explore/mlx-swift-lm#584"),
-        make=_ring(StaysWrappedStorage, lambda: Mechanisms(unordered)),
+        make=_ring(StaysWrappedStorage, lambda: Mechanisms(unordered_mask)),
         right=ring,
         smallest="5 crop4 1",
         when="the ring has wrapped",
@@ -183,7 +183,7 @@ WINDOWS = (
         "all values.",
         law="schedule",
         reports=("microsoft/onnxruntime#28904", "vllm-project/vllm#38436"),
-        make=_ring(Ring, Blind),
+        make=_ring(RingStorage, BlindRows),
         right=ring,
         smallest="5",
         when="a chunk is longer than the window",

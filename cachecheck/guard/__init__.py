@@ -1,4 +1,4 @@
-"""A decoder whose every answer has been checked; one line for each wrong adapter."""
+"""The guard around a decoder: it checks every answer, with one line for each wrong adapter."""
 
 from cachecheck.guard.answers import Rows, Snapshot
 from cachecheck.guard.guarded import Guarded

@@ -1,4 +1,4 @@
-"""What a decoder may answer, and the one line for each answer that cannot be used."""
+"""The answers of a decoder: read and checked, with one line for each that cannot be used."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def read_rows(call: str, answer: Any, length: int, width: int | None) -> Rows:
     """``answer`` as (length, width) finite floats, copied: a decoder may reuse its buffer.
 
     Args:
-        call: what was called, for the message.
-        answer: what came.
+        call: the call, for the message.
+        answer: anything.
         length: rows expected.
         width: of the rows of earlier calls, None before the first.
 
@@ -29,22 +29,24 @@ def read_rows(call: str, answer: Any, length: int, width: int | None) -> Rows:
         DecoderError: anything else.
     """
     if answer is None or isinstance(answer, str | bytes | dict | tuple):
-        raise DecoderError(f"{call} returned {what(answer)}; expected {_floats(length)}")
+        raise DecoderError(f"{call} returned {describe(answer)}; expected {_expected_rows(length)}")
     try:
         rows = np.array(answer)
     except Exception as error:
         raise DecoderError(
-            f"{call} returned {what(answer)}, which numpy cannot read "
+            f"{call} returned {describe(answer)}, which numpy cannot read "
             f"({first_line(error)}); return a numpy array, "
             "e.g. rows.detach().cpu().float().numpy()"
         ) from error
     if rows.dtype.itemsize > 8 and rows.dtype.kind == "f":
         rows = rows.astype(np.float64)  # extended precision: compared as float64
     if rows.dtype.kind != "f":
-        raise DecoderError(f"{call} returned {rows.dtype} values; expected {_floats(length)}")
+        raise DecoderError(
+            f"{call} returned {rows.dtype} values; expected {_expected_rows(length)}"
+        )
     if rows.ndim != 2 or len(rows) != length or rows.shape[1] == 0:
         raise DecoderError(
-            f"{call} returned shape {rows.shape}; expected {_floats(length)}: "
+            f"{call} returned shape {rows.shape}; expected {_expected_rows(length)}: "
             "one row for each token given, and no others"
         )
     if width is not None and rows.shape[1] != width:
@@ -63,17 +65,17 @@ def read_rows(call: str, answer: Any, length: int, width: int | None) -> Rows:
 
 
 def read_pair(call: str, answer: Any, *, swapped: bool = False) -> tuple[Any, Any]:
-    """``answer`` as rows and a cache; with ``swapped``, see whether they come the wrong way round.
+    """``answer`` as rows and a cache; with ``swapped``, a pair the wrong way round is recognised.
 
     Raises:
         DecoderError: no pair, no cache in it, or swapped.
     """
     if not isinstance(answer, tuple) or len(answer) != 2:
-        raise DecoderError(f"{call} returned {what(answer)}; expected a pair (rows, cache)")
+        raise DecoderError(f"{call} returned {describe(answer)}; expected a pair (rows, cache)")
     rows, after = answer
     if swapped and not _may_be_rows(rows) and looks_like_rows(after):
         raise DecoderError(
-            f"{call} returned ({what(rows)}, {what(after)}); "
+            f"{call} returned ({describe(rows)}, {describe(after)}); "
             "expected (rows, cache): the two seem swapped"
         )
     if after is None:
@@ -90,7 +92,7 @@ def layer_bytes(layer: Any) -> LayerBytes:
         TypeError: not a mapping, or values that are not numbers.
     """
     if not hasattr(layer, "items"):
-        raise TypeError(f"a layer is {what(layer)}")
+        raise TypeError(f"a layer is {describe(layer)}")
     arrays = {str(name): np.asarray(value) for name, value in layer.items()}
     for name, array in arrays.items():
         if array.dtype.hasobject:  # the bytes would be addresses
@@ -98,12 +100,12 @@ def layer_bytes(layer: Any) -> LayerBytes:
     return tuple((name, a.dtype.str, a.shape, a.tobytes()) for name, a in sorted(arrays.items()))
 
 
-def tokens(length: int) -> str:
+def tokens_text(length: int) -> str:
     """``1 token``, ``2 tokens``."""
     return "1 token" if length == 1 else f"{length} tokens"
 
 
-def _floats(length: int) -> str:
+def _expected_rows(length: int) -> str:
     return f"floats of shape ({length}, width)"
 
 
@@ -120,25 +122,25 @@ _ARGUMENTS = {
     "merge": ("caches",),
     "check_invariants": ("caches",),
 }
-"""What the arguments of each function are; a cache, where nothing else is said."""
+"""The kind of each function's arguments; a function that is not listed takes caches."""
 
 
-def shown(name: str, arguments: tuple[Any, ...]) -> str:
+def describe_call(name: str, arguments: tuple[Any, ...]) -> str:
     """A call as a reader sees it: ``extend(3 tokens, cache)``."""
     kinds = _ARGUMENTS.get(name, ("cache",) * len(arguments))
-    return f"{name}({', '.join(map(_argument, kinds, arguments))})"
+    return f"{name}({', '.join(map(_describe_argument, kinds, arguments))})"
 
 
-def _argument(kind: str, value: Any) -> str:
+def _describe_argument(kind: str, value: Any) -> str:
     if kind == "tokens":
-        return tokens(len(value))
+        return tokens_text(len(value))
     if kind == "arrays":
         return f"rows of {'/'.join(str(len(one)) for one in value)} tokens"
     return str(value) if kind == "number" else kind
 
 
-def what(value: Any) -> str:
-    """What kind of thing came instead."""
+def describe(value: Any) -> str:
+    """The kind of a value that is not what was expected: its type, with its shape or length."""
     shape = getattr(value, "shape", None)
     if value is None:
         return "None"
@@ -154,7 +156,7 @@ def _may_be_rows(value: Any) -> bool:
 
 
 def looks_like_rows(value: Any) -> bool:
-    """Whether numpy sees a two-dimensional float array; used to recognise a swapped pair only."""
+    """True if numpy sees a two-dimensional float array; used to recognise a swapped pair only."""
     if isinstance(value, tuple | dict | str):
         return False
     try:
@@ -169,10 +171,10 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or ["(no message)"])[0]
 
 
-def place(error: BaseException) -> str:
-    """Where in the decoder's code it was raised, as `` (file.py:12)``.
+def raised_at(error: BaseException) -> str:
+    """The place in the decoder's code that raised, as `` (file.py:12)``.
 
-    That is the last line outside installed packages: an error deep in numpy has its cause further
+    It is the last line outside installed packages: an error deep in numpy has its cause further
     up. Behind an adapter of ours it is the engine's own last line.
     """
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is our own call

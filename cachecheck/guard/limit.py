@@ -1,8 +1,8 @@
-"""How long a call of the decoder may take.
+"""The time limit on a call of the decoder.
 
 A signal interrupts a call that hangs in Python. One that hangs in native code never comes back to
 be interrupted: shortly after, the process is ended from a thread of its own that needs no
-interpreter, with a note of where it hung.
+interpreter, and the place of the hang is written to a file.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class CallLimit:
     """A limit on single calls. Only the main thread of a system with signals can keep it.
 
     Attributes:
-        seconds: how long a call may take.
-        note: where the place of a native hang goes; None: the process is not ended then.
+        seconds: the longest time of a call.
+        hang_file: for the place of a native hang; None if the process must not be ended.
     """
 
     seconds: float
-    note: TextIO | None = None
+    hang_file: TextIO | None = None
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:
@@ -48,12 +48,12 @@ class CallLimit:
 
         before = signal.signal(signal.SIGALRM, time_is_up)
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
-        if self.note is not None:
-            faulthandler.dump_traceback_later(self.seconds + _GRACE, exit=True, file=self.note)
+        if self.hang_file is not None:
+            faulthandler.dump_traceback_later(self.seconds + _GRACE, exit=True, file=self.hang_file)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-            if self.note is not None:
+            if self.hang_file is not None:
                 faulthandler.cancel_dump_traceback_later()

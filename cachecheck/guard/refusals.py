@@ -6,7 +6,7 @@ from cachecheck.errors import Unsupported
 
 
 class NotOfferedError(Unsupported):
-    """The decoder lacks members; ``members`` is how a reader writes them."""
+    """The decoder lacks members; ``members`` names them as a reader would write them."""
 
     def __init__(self, members: str) -> None:
         super().__init__(f"not offered: {members}")
@@ -14,7 +14,7 @@ class NotOfferedError(Unsupported):
 
 
 class RefusedError(Unsupported):
-    """The decoder raised NotImplementedError in one of its functions, named ``operation``."""
+    """The decoder raised NotImplementedError in its function named ``operation``."""
 
     def __init__(self, operation: str, words: str) -> None:
         super().__init__(f"{operation} refused: {words}")

@@ -1,4 +1,4 @@
-"""The one judgement of all faces.
+"""The one judge of all faces.
 
 From a law, a decoder and a case to *equal*, *doubtful* or *wrong* (`examine`); and from the cases
 that were tried to an answer (`Tally`, `concluded`). Search, shrinking, certification, replay, the

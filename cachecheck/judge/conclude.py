@@ -1,4 +1,4 @@
-"""From the cases that were tried to one answer."""
+"""Conclusions: from the cases that were tried to one answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cachecheck.judge.judgement import Judged
 from cachecheck.judge.tally import Tally
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
-from cachecheck.laws.comparison import closeness
-from cachecheck.schedule.coverage import to_wire
+from cachecheck.laws.comparison import share_of_tolerance
+from cachecheck.schedule.coverage import as_pairs
 from cachecheck.shrink import size_of
 from cachecheck.verdict import Answer, Code, Finding, Margin, Reason, Verdict
 
 
 def alone(law: Law, trial: Trial) -> Verdict:
-    """The verdict on one case by itself: what a search that met this case alone would say.
+    """The verdict on one case by itself, as of a search that met this case alone.
 
     Raises:
         DecoderHangsError: a call did not return in time.
@@ -29,7 +29,7 @@ def alone(law: Law, trial: Trial) -> Verdict:
 
 
 def concluded(tally: Tally) -> Verdict:  # noqa: PLR0911 - one return for each kind of answer
-    """What the cases amount to; a failing case is shown as it was tried, not made smaller."""
+    """The verdict on the cases of ``tally``; a failing case is shown as tried, not made smaller."""
     if tally.broken is not None:
         return violated(tally, *tally.broken)
     if tally.raised:
@@ -73,7 +73,7 @@ def hung(tally: Tally, hang: DecoderHangsError) -> Verdict:
 
 
 def interrupted(tally: Tally) -> Verdict | None:
-    """What is known in the middle of a search: a violation, else an error, else nothing."""
+    """The verdict known in the middle of a search: a violation, else an error, else None."""
     if tally.broken is None and not tally.raised:
         return None
     known = concluded(tally)
@@ -86,12 +86,12 @@ def unusable(tally: Tally, answer: Answer, reason: Reason) -> Verdict:
 
 
 def smallest_raised(tally: Tally) -> tuple[Trial, DecoderError]:
-    """The smallest case on which the decoder raised, and what."""
+    """The smallest case on which the decoder raised, and its error."""
     return min(tally.raised, key=lambda pair: size_of(pair[0].case))
 
 
 def refusal_reason(refusal: Exception) -> Reason:
-    """Why a law says nothing: members that are not there, or the decoder's own words."""
+    """The reason why a law says nothing: missing members, or the decoder's own words."""
     if isinstance(refusal, NotOfferedError):
         return Reason(Code.NOT_OFFERED, quoted=refusal.members)
     return Reason(Code.REFUSED, quoted=str(refusal))
@@ -102,10 +102,10 @@ def _refused(tally: Tally) -> Reason:
 
 
 def _doubtful(tally: Tally) -> Verdict:
-    """Differences that may be rounding or may be not, and what would settle it."""
+    """The verdict on differences that may be rounding or a mistake."""
     trial, judged = min(tally.doubtful, key=lambda pair: size_of(pair[0].case))
     decoder = trial.decoder
-    largest = max(closeness(one.finding) for _, one in tally.doubtful)
+    largest = max(share_of_tolerance(one.finding) for _, one in tally.doubtful)
     count, of = len(tally.doubtful), tally.examples
     errors = [one.full_error for _, one in tally.doubtful]
     if all(error is not None for error in errors):
@@ -128,7 +128,7 @@ def _doubtful(tally: Tally) -> Verdict:
 
 
 def _shown_somewhere(tally: Tally, trial: Trial, most: Finding) -> Verdict:
-    """A law that one case can establish: ``most`` is the largest difference that was seen."""
+    """The verdict of a law that one case can establish; ``most`` has the largest difference."""
     if most.difference > most.tolerance:
         return _verdict(tally, Answer.HOLDS, left_out(tally))
     if most.difference > 0:
@@ -141,10 +141,10 @@ def _shown_somewhere(tally: Tally, trial: Trial, most: Finding) -> Verdict:
 
 
 def _mostly_refused(tally: Tally, drawn: int) -> Verdict:
-    """Too few cases with a history were left to conclude from."""
+    """The verdict that too few cases with a history were left to conclude from."""
     first = tally.refusals[0]
     reason = Reason(Code.MOSTLY_REFUSED, quoted=str(first), count=len(tally.refusals), of=drawn)
-    # The law's own operation, as good as always: a rollback to where one is may be allowed.
+    # Nearly always the law's own operation: only trivial uses of it may be allowed.
     own = isinstance(first, RefusedError) and first.operation == tally.law.id
     return _verdict(tally, Answer.UNSUPPORTED if own else Answer.INCONCLUSIVE, (reason,))
 
@@ -159,7 +159,7 @@ def _verdict(
     margin: Margin | None = None,
     compared: bool = True,
 ) -> Verdict:
-    """``answer`` with all that is known.
+    """A verdict of ``answer`` with all that is known.
 
     ``shown`` is the failing case, if there is one; ``compared`` False where no difference counts.
     """
@@ -175,7 +175,7 @@ def _verdict(
         decoder_seed=trial.decoder_seed if trial else None,
         violation=finding.violation if finding else None,
         reasons=reasons,
-        covered=to_wire(tally.covered),
+        covered=as_pairs(tally.covered),
         margin=margin,
         shrunk=shrunk,
     )

@@ -1,4 +1,4 @@
-"""No case is wrong: whether that means that the law holds."""
+"""Confirmation: the answer where no case is wrong, HOLDS or INCONCLUSIVE."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cachecheck.judge.margin import NOISES, has_room, margin_of
 from cachecheck.judge.tally import Tally
 from cachecheck.judge.trial import Trial
 from cachecheck.judge.vacuity import idle_rows_of, without_history
-from cachecheck.laws.comparison import closeness
+from cachecheck.laws.comparison import share_of_tolerance
 from cachecheck.tolerance import RELATIVE
 from cachecheck.verdict import Answer, Code, Finding, Margin, Reason
 
@@ -32,9 +32,9 @@ def confirmed(tally: Tally, nearest: Trial, closest: Finding) -> Confirmed:
     """HOLDS, if a mistake could have been seen and the mildest would have stood out.
 
     Args:
-        tally: in which no case is wrong, doubtful or raised.
+        tally: one in which no case is wrong, doubtful or raised.
         nearest: the case that came closest to a violation.
-        closest: what was found there.
+        closest: the finding on that case.
     """
     idle = _without_history(tally) or _idle(tally)
     if idle is not None:
@@ -52,7 +52,7 @@ def confirmed(tally: Tally, nearest: Trial, closest: Finding) -> Confirmed:
 
 
 def unconfirmed(tally: Tally) -> Reason | None:
-    """Why equal rows show nothing, however many there were; None if they do.
+    """The reason why equal rows show nothing, however many there were; None if they do.
 
     For a face that runs few steps at a time, and cannot ask that there be a history in each.
     """
@@ -66,13 +66,13 @@ def unconfirmed(tally: Tally) -> Reason | None:
 
 
 def promises(nearest: Trial, closest: Finding) -> bool:
-    """Whether the tolerance is what the decoder promises: that dwarfs rounding, maybe mistakes."""
+    """True if the tolerance is the one that the decoder promises, which may hide mild mistakes."""
     promised = nearest.decoder.capabilities.atol
     return promised is not None and closest.tolerance <= promised
 
 
 def _room(tally: Tally, nearest: Trial, closest: Finding) -> tuple[Margin | None, Reason | None]:
-    """The margin to tell, and why the mildest mistake could look like what was found."""
+    """The margin to report, and the reason if the mildest mistake could look like rounding."""
     margins = _margins(tally, nearest)
     if not margins:
         return None, None
@@ -86,7 +86,7 @@ def _room(tally: Tally, nearest: Trial, closest: Finding) -> tuple[Margin | None
 def _without_room(nearest: Trial, closest: Finding, worst: Margin, own: Margin) -> Reason | None:
     decoder = nearest.decoder
     exact = decoder.float64 is not None
-    relative = closeness(closest) * RELATIVE[decoder.precision]
+    relative = share_of_tolerance(closest) * RELATIVE[decoder.precision]
     if not has_room(worst):
         return Reason(Code.NO_ROOM, margin=worst, has_float64=exact)
     if relative > min(own.tolerance, NOISES * own.noise):
@@ -97,7 +97,7 @@ def _without_room(nearest: Trial, closest: Finding, worst: Margin, own: Margin) 
 
 
 def _margins(tally: Tally, nearest: Trial) -> list[Margin]:
-    """Of the decoder whose rows came closest to a violation, and of the last one tried."""
+    """The margins of the decoder that came closest to a violation, and of the last one tried."""
     found: list[Margin] = []
     decoders = {id(one.decoder): one.decoder for one in (nearest, tally.latest) if one}
     for decoder in decoders.values():
@@ -107,12 +107,12 @@ def _margins(tally: Tally, nearest: Trial) -> list[Margin]:
 
 
 def _without_history(tally: Tally) -> Reason | None:
-    """That several cases together made no call in which a cache could be wrong.
+    """The reason if several cases together made no call in which a cache could be wrong.
 
-    One case by itself was chosen, and its answer is about that case.
+    A single case was chosen, and its answer is about that case alone.
     """
     law = tally.law
-    if not (law.rows and law.cached) or tally.longest <= _SHORT or tally.examples <= 1:
+    if not (law.compares_rows and law.uses_cache) or tally.longest <= _SHORT or tally.examples <= 1:
         return None
     missing = without_history(tally.covered, tally.examples)
     if missing is None:
@@ -122,17 +122,17 @@ def _without_history(tally: Tally) -> Reason | None:
 
 
 def _idle(tally: Tally) -> Reason | None:
-    """Why the decoder's rows could not show a mistake; None if they could."""
-    if not tally.law.rows or tally.latest is None:
+    """The reason why the decoder's rows could not show a mistake; None if they could."""
+    if not tally.law.compares_rows or tally.latest is None:
         return None
     with contextlib.suppress(DecoderError, Unsupported):
-        idle = idle_rows_of(tally.latest.decoder, cached=tally.law.cached)
+        idle = idle_rows_of(tally.latest.decoder, cached=tally.law.uses_cache)
         return None if idle is None else Reason(idle)
     return None
 
 
 def left_out(tally: Tally) -> tuple[Reason, ...]:
-    """That some cases were refused, and why the first was; empty for none."""
+    """A note that cases were refused, with the reason of the first; empty for none."""
     if not tally.refusals:
         return ()
     first = str(tally.refusals[0])

@@ -1,6 +1,6 @@
 """The judgement of one case: equal, doubtful or wrong.
 
-Differences have three zones (tolerance.py): within the tolerance, in doubt, and beyond any
+Differences have three zones (see tolerance.py): within the tolerance, in doubt, and beyond any
 rounding. Where the decoder can be run in float64, that is asked as well: a mistake that a short
 precision hides is wrong all the same, and a difference that the full pass itself shows against
 float64 is rounding, as long as a mild mistake would still stand out from it.
@@ -15,13 +15,13 @@ from enum import StrEnum
 from cachecheck.guard import Guarded
 from cachecheck.judge.margin import FULL_ERRORS, full_error, has_room, margin_of
 from cachecheck.laws import Law
-from cachecheck.laws.comparison import closeness
+from cachecheck.laws.comparison import share_of_tolerance
 from cachecheck.schedule import Case
 from cachecheck.verdict import Code, Finding, Reason
 
 
 class Judgement(StrEnum):
-    """What a comparison amounts to."""
+    """The three judgements on a comparison."""
 
     EQUAL = "equal"
     DOUBTFUL = "doubtful"
@@ -30,14 +30,14 @@ class Judgement(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A finding, and what it amounts to.
+    """A finding, and the judgement on it.
 
     Attributes:
         judgement: one of three.
-        finding: what the law found; with a violation unless it is equal.
-        notes: what a reader should know of the judgement itself.
-        full_error: how far the full pass is from float64, in tolerances, where that explains as
-            much as was found.
+        finding: of the law; with a violation unless it is equal.
+        notes: reasons that a reader should know beside the violation.
+        full_error: distance of the full pass from float64, in tolerances, where that explains the
+            whole difference; else None.
     """
 
     judgement: Judgement
@@ -47,12 +47,12 @@ class Judged:
 
     @property
     def wrong(self) -> bool:
-        """Whether the law is broken."""
+        """True if the law is broken."""
         return self.judgement is Judgement.WRONG
 
 
 def examine(law: Law, decoder: Guarded, case: Case) -> Judged:
-    """Try ``law`` on one case, and judge what it finds.
+    """Try ``law`` on one case, and judge its finding.
 
     Raises:
         Unsupported: the decoder lacks what the law needs, or refuses.
@@ -81,7 +81,7 @@ def judged(
         finding: the difference, with a violation if it is beyond the tolerance.
         tokens: of the case, whose full pass is compared with float64.
         again: makes the same comparison on another decoder: on this one in float64.
-        exact: whether both sides are the same calls of the same shapes (see `margin.measure`).
+        exact: True if both sides are the same calls of the same shapes (see `margin.measure`).
 
     Raises:
         Unsupported: the decoder refuses in float64.
@@ -96,7 +96,7 @@ def judged(
     if twin is None:
         return Judged(Judgement.DOUBTFUL if in_doubt else Judgement.WRONG, finding)
     error = full_error(decoder, twin, tokens)
-    explained = closeness(finding) <= FULL_ERRORS * error
+    explained = share_of_tolerance(finding) <= FULL_ERRORS * error
     if not (in_doubt or explained) or _clearly_wrong(twin, again(twin)):
         return Judged(Judgement.WRONG, finding)
     if explained and has_room(margin_of(decoder, len(tokens), exact=exact)):
@@ -106,7 +106,7 @@ def judged(
 
 
 def _equal(decoder: Guarded, finding: Finding, again: Callable[[Guarded], Finding]) -> Judged:
-    """Within the tolerance; what is not zero is looked at in float64 where that is offered."""
+    """Judge a difference within the tolerance; unless it is zero, in float64 too if offered."""
     twin = decoder.float64
     if finding.difference == 0 or twin is None:
         return Judged(Judgement.EQUAL, finding)
@@ -118,11 +118,11 @@ def _equal(decoder: Guarded, finding: Finding, again: Callable[[Guarded], Findin
 
 
 def _clearly_wrong(decoder: Guarded, finding: Finding) -> bool:
-    """Whether a finding is beyond doubt at the decoder's own precision."""
+    """True if a finding is beyond doubt at the decoder's own precision."""
     violation = finding.violation
     if violation is None:
         return False
-    return violation.difference is None or closeness(finding) > decoder.doubt
+    return violation.difference is None or share_of_tolerance(finding) > decoder.doubt
 
 
 def _moved(law: Law, case: Case, finding: Finding) -> Judged:

@@ -1,12 +1,13 @@
 """The room between rounding and the mildest mistake, for one decoder and one length.
 
-All is measured on the decoder's full pass, never on its cached one: what is to be judged must not
-have a say in how strictly:
+Both are measured on the decoder's full pass, never on its cached one: the path that is judged must
+not influence how strictly:
 
-noise   how far rounding alone moves an entry. A prefix has the same rows as the sequence it begins,
-        in arrays of another shape, so that sums are ordered differently; and where the decoder can
-        be run in float64, its own error against that. Never less than `tolerance.least_noise`.
-signal  how far the mildest relevant mistake would move some row. A key that a mask hides or leaks
+noise   the change of an entry by rounding alone. A prefix has the same rows as the sequence that it
+        begins, in arrays of another shape, so that sums are ordered differently; and where the
+        decoder can be run in float64, its own error against that. Never less than
+        `tolerance.least_noise`.
+signal  the change of some row by the mildest relevant mistake. A key that a mask hides or leaks
         moves rows as its token does (``influence``: change one token, look at the rows after it);
         positions that drift move rows as neighbours do that change places (``order``). Both at
         several places of the sequence; the smallest counts. Where rows show no order even in a few
@@ -28,7 +29,7 @@ _FEW = 6
 """Tokens among which order shows if it ever does."""
 
 FULL_ERRORS = 8.0
-"""A cached run may be so many times further from float64 than the full run is itself.
+"""A cached run may be this many times further from float64 than the full run is itself.
 
 Two right runs of one precision differ by their two errors, whose largest entries need not be alike:
 twice is what is asked of attention kernels, where tens of thousands of entries are compared. Rows
@@ -37,15 +38,15 @@ of a short case have few.
 
 
 NOISES = 8.0
-"""Cached rows may differ from the full pass by so many times what it shows of rounding itself.
+"""Cached rows may differ from the full pass by this many times its own rounding.
 
-The README's run of the reference shows about twice: compare its largest difference, as a share of
-its tolerance, with the rounding of its margin. Beyond this the verdict is INCONCLUSIVE, no more.
+In a run of the reference it is about twice: compare the largest difference, as a share of its
+tolerance, with the rounding of the margin. Beyond this the verdict is INCONCLUSIVE, no more.
 """
 
 
 def has_room(margin: Margin) -> bool:
-    """Whether the mildest mistake stands out from what is called equal."""
+    """True if the mildest mistake stands out from rounding."""
     return margin.signal is None or margin.signal >= ROOM * margin.tolerance
 
 
@@ -55,7 +56,7 @@ def measure(decoder: Guarded, length: int, *, exact: bool = False) -> Margin:
     Args:
         decoder: whose full pass is measured, some 12 times.
         length: tokens.
-        exact: whether the comparison in question has no rounding of its own, since both sides are
+        exact: True if the comparison in question has no rounding of its own, since both sides are
             the same calls of the same shapes.
 
     Raises:
@@ -84,14 +85,14 @@ def measure(decoder: Guarded, length: int, *, exact: bool = False) -> Margin:
 def margin_of(decoder: Guarded, length: int, *, exact: bool) -> Margin:
     """`measure`, once for each length: the full pass of a decoder does not change."""
     key = ("margin", length, exact)
-    if key not in decoder.remembered:
-        decoder.remembered[key] = measure(decoder, length, exact=exact)
-    found: Margin = decoder.remembered[key]
+    if key not in decoder.memo:
+        decoder.memo[key] = measure(decoder, length, exact=exact)
+    found: Margin = decoder.memo[key]
     return found
 
 
 def full_error(decoder: Guarded, exact: Guarded, tokens: Sequence[int]) -> float:
-    """How far the full pass itself is from float64, in units of the tolerance.
+    """The distance of the full pass itself from float64, in units of the tolerance.
 
     Raises:
         DecoderError: a decoder raised, or gave what cannot be used.
@@ -102,13 +103,13 @@ def full_error(decoder: Guarded, exact: Guarded, tokens: Sequence[int]) -> float
 
 
 def _between_shapes(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
-    """How far prefixes are from the sequence that they begin."""
+    """The largest difference between the rows of prefixes and those of the whole sequence."""
     cuts = {len(tokens) // 2, len(tokens) - 1}
     return max(_moved(decoder, decoder.full(tokens[:cut]), rows[:cut]) for cut in sorted(cuts))
 
 
 def _influence(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
-    """The least that changing one token moves any row after it."""
+    """The smallest change of the rows after a token when that token changes."""
     found = []
     for at in _spots(len(tokens) - 1):
         other = changed(tokens, at, at + 1, decoder.vocab_size)
@@ -117,7 +118,7 @@ def _influence(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
 
 
 def _order(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
-    """The least that two neighbours changing places move any row after them."""
+    """The smallest change of the rows after two neighbours when those change places."""
     found = []
     for at in _spots(len(tokens) - 2):
         other = list(tokens)
@@ -127,7 +128,7 @@ def _order(decoder: Guarded, tokens: Sequence[int], rows: Rows) -> float:
 
 
 def _ordered(decoder: Guarded) -> bool:
-    """Whether the order of a few tokens moves the row behind them, beyond rounding."""
+    """True if the order of a few tokens changes the row after them, beyond rounding."""
     few = min(_FEW, decoder.capabilities.max_length or _FEW)
     tokens = tokens_of_seed(0, few, decoder.vocab_size)
     rows = decoder.full(tokens)
@@ -140,19 +141,19 @@ def _moved(decoder: Guarded, rows: Rows, expected: Rows) -> float:
 
 
 def _shown(decoder: Guarded, rows: Rows, expected: Rows) -> float:
-    """How far the columns that move at all do so, at most and in the median of columns.
+    """The largest change of each column, and of those that change at all the median.
 
-    A column that is fed by something else than attention would speak for those that are.
+    A column that does not depend on attention must not speak for those that do.
     """
     most = shares(rows, expected, decoder.bounds(expected)).max(axis=0, initial=0.0)
     return float(np.median(most[most > 0])) if most.any() else 0.0
 
 
 def _least(found: list[float]) -> float:
-    """The smallest that is not zero: what moves nothing is no mistake. Zero if all are."""
+    """The smallest number above zero: a change of nothing is no mistake. Zero if there is none."""
     return min((one for one in found if one > 0), default=0.0)
 
 
 def _spots(count: int) -> Iterator[int]:
-    """A few places among ``count``: early, in the middle, and the last, where least comes after."""
+    """A few indices below ``count``: early, in the middle, and the last, before the fewest rows."""
     yield from sorted({count // 4, count // 2, count - 1})

@@ -1,4 +1,4 @@
-"""The cases that a law was tried on, counted; what they amount to is in conclude.py."""
+"""The cases that a law was tried on, counted; conclude.py makes a verdict of them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.judge.judgement import Judged, Judgement, examine
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
-from cachecheck.laws.comparison import nearness
-from cachecheck.schedule.coverage import Class, classes_of
+from cachecheck.laws.comparison import severity
+from cachecheck.schedule.coverage import CallClass, classes_of
 from cachecheck.verdict import Finding
 
 
 class Tally:
-    """What was met so far. It is written by `attempt` and `note` alone, and read by anybody.
+    """A running count of cases. Only `attempt` and `note` write it; anybody may read it.
 
     Attributes:
-        law: which.
+        law: the law that was tried.
         examples: cases tried; those that the decoder refused are left out.
-        refusals: why it refused others.
-        cut_short: why programs ended before their last step.
+        refusals: the refusals of the others.
+        cut_short: for each program that ended before its last step, the refusal.
         broken: the first case that is wrong, which ends an ordinary search.
         raised: cases on which the decoder raised, or gave what cannot be used.
         doubtful: cases that may be rounding or a mistake.
@@ -31,7 +31,7 @@ class Tally:
         with_history: equal cases of more than one call.
         longest: tokens of the longest equal case.
         smallest_window: of the decoders met; None where none had one.
-        crossed: whether any equal case was longer than its decoder's window.
+        crossed: True if any equal case was longer than its decoder's window.
     """
 
     def __init__(self, law: Law) -> None:
@@ -44,7 +44,7 @@ class Tally:
         self.doubtful: list[tuple[Trial, Judged]] = []
         self.closest: tuple[Trial, Finding] | None = None
         self.latest: Trial | None = None
-        self.covered: Counter[Class] = Counter()
+        self.covered: Counter[CallClass] = Counter()
         self.with_history = 0
         self.longest = 0
         self.smallest_window: int | None = None
@@ -62,7 +62,7 @@ class Tally:
         may also give rows that are clearly wrong, which say more.
 
         Raises:
-            DecoderHangsError: a call did not return in time; noted before.
+            DecoderHangsError: a call did not return in time; the case is counted first.
         """
         try:
             judged = examine(self.law, trial.decoder, trial.case)
@@ -99,6 +99,6 @@ class Tally:
         if window is not None:
             self.smallest_window = min(window, self.smallest_window or window)
             self.crossed |= schedule.longest > window
-        if self.closest is None or nearness(finding) > nearness(self.closest[1]):
+        if self.closest is None or severity(finding) > severity(self.closest[1]):
             self.closest = (trial, finding)
         self.longest = max(self.longest, schedule.longest)

@@ -17,7 +17,7 @@ class Trial:
     case: Case
 
     def fits(self) -> bool:
-        """Whether the decoder has the case's tokens in its vocabulary, and room for them."""
+        """True if the decoder has the case's tokens in its vocabulary, and room for them."""
         room = self.decoder.capabilities.max_length
         fits = room is None or self.case.schedule.longest <= room
         return fits and max(self.case.tokens) < self.decoder.vocab_size

@@ -1,4 +1,4 @@
-"""Guards against passing for nothing: what has to be true of a search before HOLDS means a thing.
+"""Guards against passing for nothing: conditions on a search without which HOLDS means nothing.
 
 Every law compares one way of computing rows with another. A decoder whose rows ignore what came
 before satisfies them all, and so does any decoder on cases without history.
@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cachecheck.guard import Guarded, Rows
-from cachecheck.schedule.coverage import Class
+from cachecheck.schedule.coverage import CallClass
 from cachecheck.schedule.tokens import changed, tokens_of_seed
 from cachecheck.tolerance import shares
 from cachecheck.verdict import Code
 
 _FEW = 6
-"""Tokens of the sequence on which rows are looked at."""
+"""Tokens of the sequence whose rows are examined."""
 
 _ENOUGH = 20
-"""Cases among which a chunk onto history is missed by chance in less than one search of a million.
+"""Cases enough to draw a chunk on a filled cache, but for one search in a million.
 
 More than half of the cases drawn have one.
 """
 
 
-def without_history(covered: Mapping[Class, int], examples: int) -> Code | None:
-    """Why the calls made show little: none onto a history, or none of several tokens."""
+def without_history(covered: Mapping[CallClass, int], examples: int) -> Code | None:
+    """The reason why the calls made show little: none on a filled cache, or only single tokens."""
     onto = {key for key in covered if key[0] != "0"}
     if not onto:
         return Code.NO_HISTORY
@@ -35,20 +35,20 @@ def without_history(covered: Mapping[Class, int], examples: int) -> Code | None:
 
 
 def idle_rows_of(decoder: Guarded, *, cached: bool) -> Code | None:
-    """`idle_rows`, once for a decoder: what it remembers is not asked again."""
+    """`idle_rows`, measured once for each decoder."""
     key = ("idle", cached)
-    if key not in decoder.remembered:
-        decoder.remembered[key] = idle_rows(decoder, cached=cached)
-    found: Code | None = decoder.remembered[key]
+    if key not in decoder.memo:
+        decoder.memo[key] = idle_rows(decoder, cached=cached)
+    found: Code | None = decoder.memo[key]
     return found
 
 
 def idle_rows(decoder: Guarded, *, cached: bool = True) -> Code | None:
-    """Why ``decoder``'s rows cannot show a mistake in its cache; None if they can.
+    """The reason why ``decoder``'s rows cannot show a mistake in its cache; None if they can.
 
     Args:
-        decoder: to be looked at.
-        cached: whether its cached calls are looked at as well, and not the full pass alone.
+        decoder: to be examined.
+        cached: True to examine its cached calls as well, and not the full pass alone.
 
     Raises:
         DecoderError: the decoder raised, or gave what cannot be used.
@@ -72,7 +72,7 @@ def idle_rows(decoder: Guarded, *, cached: bool = True) -> Code | None:
 
 
 def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) -> list[bool]:
-    """Which rows of the full pass move when the token at ``at`` does."""
+    """For each row of the full pass, True if it changes when the token at ``at`` does."""
     share = shares(
         decoder.full(changed(tokens, at, at + 1, decoder.vocab_size)), rows, decoder.bounds(rows)
     )
@@ -80,7 +80,7 @@ def _moved_rows(decoder: Guarded, tokens: tuple[int, ...], rows: Rows, at: int) 
 
 
 def _idle_cache(decoder: Guarded, tokens: tuple[int, ...]) -> bool:
-    """Whether no cached token moves a later call's rows."""
+    """True if no cached token changes a later call's rows."""
     last = len(tokens) - 1
     rows = []
     others = (changed(tokens, at, at + 1, decoder.vocab_size) for at in range(last))

@@ -1,4 +1,4 @@
-"""What must hold, by id, in the order in which a reader wants to know."""
+"""The laws by id, in the order in which a reader wants to know."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,8 +1,8 @@
-"""What a law is.
+"""Laws: pure functions of a decoder and a case.
 
-A law is a pure function of a decoder and a case. It knows the border, schedules and tolerances;
-it must not know the reference, Hypothesis or any engine, so that random search, exhaustive
-certification and replay can share it. It compares; what a difference amounts to is for the judge.
+A law knows the border, schedules and tolerances. It must not know the reference, Hypothesis or any
+engine, so that random search, exhaustive certification and replay can share it. A law compares; the
+judge decides what a difference amounts to.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ class Law:
 
     Attributes:
         id: stable; appears in test ids, reports, the documentation and the command line.
-        statement: one sentence.
-        reason: why it must hold.
-        not_claimed: what holding does not show.
+        statement: the property, in one sentence.
+        reason: the reason why it must hold.
+        not_claimed: all that a decoder may get wrong although the law holds.
         check: tries it on one case.
         least_calls: cases with fewer calls show nothing.
         everywhere: True if it must hold on every case; False if it must show on at least one.
         unmoved: for a law that must show somewhere: its violation on a case where nothing moved.
         needs: capabilities without which it says nothing: ids of `members.CAPABILITIES`,
             ``window`` or ``max_length``.
-        exact: whether it compares the same calls of the same shapes, on which rounding is the same.
-        cached: whether it makes cached calls; if not, an idle cache is no reason for doubt.
-        rows: whether it compares rows; if not, there is no rounding, and idle rows hide nothing.
-        calls: how many calls a case takes beside those of the law `schedule`, about.
-        crosses: whether its cases have to be longer than the decoder's window.
-        certified: whether `certify` covers it over all partitions of a sequence at once.
-        operations: what its cases do besides calls on one branch; empty for plain schedules.
-            ``batch`` stands for batches and calls on them.
+        exact: True if it compares the same calls of the same shapes, on which rounding is the same.
+        uses_cache: True if it makes cached calls; if not, an idle cache is no reason for doubt.
+        compares_rows: True if it compares rows; if not, there is no rounding, and idle rows hide
+            nothing.
+        calls: decoder calls of a case, about, relative to a case of the law `schedule`.
+        crosses: True if its cases have to be longer than the decoder's window.
+        certified: True if `certify` covers it over all partitions of a sequence at once.
+        operations: names of the operations in its cases besides calls on one branch; empty for
+            plain schedules. ``batch`` stands for batches and calls on them.
         implies: laws that follow from this one, each with the reason.
     """
 
@@ -53,8 +54,8 @@ class Law:
     unmoved: Callable[[Case, Finding], Finding] | None = None
     needs: tuple[str, ...] = ()
     exact: bool = False
-    cached: bool = True
-    rows: bool = True
+    uses_cache: bool = True
+    compares_rows: bool = True
     calls: int = 1
     crosses: bool = False
     certified: bool = False
@@ -72,7 +73,7 @@ class Law:
         return None
 
     def try_on(self, decoder: Guarded, case: Case) -> Finding:
-        """Try it on one case, and tell the decoder in the end that the caches are done with.
+        """Try the law on one case; at the end the decoder is told to release its caches.
 
         Raises:
             Unsupported: the decoder lacks what the law needs, or refuses.

@@ -1,4 +1,4 @@
-"""Later tokens don't reach earlier rows."""
+"""The law that later tokens do not reach earlier rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _in_full(decoder: Guarded, case: Case) -> Iterator[Finding]:
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
     comparison = RowComparison(
-        "causality", "future-leak", "full: a row moves when only tokens after it change"
+        "causality", "future-leak", "in a full pass, a row changes when only later tokens change"
     )
     for cut in case.schedule.cuts:
         later = changed(case.tokens, cut, len(case.tokens), decoder.vocab_size)
@@ -34,7 +34,7 @@ def _in_full(decoder: Guarded, case: Case) -> Iterator[Finding]:
 def _in_last_call(decoder: Guarded, case: Case) -> Iterator[Finding]:
     """Change the last token of the last call, if that has others before it.
 
-    One call is enough, since calls come last in other cases, and it needs no fork.
+    One call is enough: other cases end with other calls. It needs no fork.
     """
     *_, (start, stop) = case.schedule.spans
     if stop - start < 2:
@@ -43,7 +43,7 @@ def _in_last_call(decoder: Guarded, case: Case) -> Iterator[Finding]:
     due = feed(decoder, case.tokens, case.schedule)[0][-1][:-1]
     rows = feed(decoder, later, case.schedule)[0][-1][:-1]
     comparison = RowComparison(
-        "causality", "chunk-leak", "a cached call: a row moves when only tokens after it change"
+        "causality", "chunk-leak", "in a cached call, a row changes when only later tokens change"
     )
     call = len(case.schedule.spans)
     yield comparison.of(rows, due, decoder.bounds(due), position=start, call=call)
@@ -51,10 +51,10 @@ def _in_last_call(decoder: Guarded, case: Case) -> Iterator[Finding]:
 
 LAW = Law(
     id="causality",
-    statement="Changing later tokens leaves the rows before them as they were, in a full pass and "
+    statement="Changing later tokens does not change the rows before them, in a full pass or "
     "within a cached call.",
     reason="A cache keeps rows that were computed before the later tokens existed.",
-    not_claimed="That rows depend on what they should: a row that sees too little passes.",
+    not_claimed="That rows see all that they should: a row that sees too little passes.",
     check=check,
     exact=True,
 )

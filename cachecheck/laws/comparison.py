@@ -1,4 +1,4 @@
-"""Rows compared with the rows that are due: how far apart, as a share of what rounding explains."""
+"""Comparison of rows with the rows that are expected, as shares of the tolerance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cachecheck.verdict import Finding, Violation
 
 @dataclass(frozen=True)
 class RowComparison:
-    """Rows that should be equal, and what it means if they are not."""
+    """A comparison of rows that should be equal: the law, kind and message of its violation."""
 
     law: str
     kind: str
@@ -36,11 +36,11 @@ class RowComparison:
 
         Args:
             got: the rows in question.
-            expected: what they should be.
-            bounds: how far from each entry is still equal.
+            expected: the rows that they should be.
+            bounds: (T, width) the largest difference of each entry that counts as equal.
             position: of the first row.
             call: the call that gave them, counted from 1; None for a full pass.
-            sequence: of a batch, which of its sequences; None for one alone.
+            sequence: index of the sequence in its batch; None for one alone.
             skipped: rows of the call before these.
         """
         distance, share = distances(got, expected, bounds)
@@ -75,20 +75,20 @@ def distances(
 
 def gather(findings: Sequence[Finding]) -> Finding:
     """One finding for several: the first violation, the difference that is the largest share."""
-    closest = max(findings, key=nearness)
+    largest = max(findings, key=severity)
     first = next((one.violation for one in findings if one.violation is not None), None)
-    return replace(closest, violation=first)
+    return replace(largest, violation=first)
 
 
-def nearness(finding: Finding) -> tuple[float, float]:
-    """An order of findings: by `closeness`; of equal ones, those in which rows were compared.
+def severity(finding: Finding) -> tuple[float, float]:
+    """An order of findings: by `share_of_tolerance`; then those in which rows were compared.
 
-    A tolerance of 0 belongs to what was counted, or to no comparison at all.
+    A tolerance of 0 belongs to a count, or to no comparison at all.
     """
-    return closeness(finding), finding.tolerance
+    return share_of_tolerance(finding), finding.tolerance
 
 
-def closeness(finding: Finding) -> float:
+def share_of_tolerance(finding: Finding) -> float:
     """Difference as a share of the tolerance; a tolerance of 0 belongs to rows that are all 0."""
     if finding.tolerance:
         return finding.difference / finding.tolerance

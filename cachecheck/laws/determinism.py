@@ -1,4 +1,4 @@
-"""The same calls give the same rows."""
+"""The law that the same calls give the same rows."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def check(decoder: Guarded, case: Case) -> Finding:
 LAW = Law(
     id="determinism",
     statement="The same calls give the same rows, whatever was done before.",
-    reason="What must be remembered belongs in the cache; a test of a decoder that depends on "
-    "anything else would be a test of that.",
+    reason="A decoder keeps its memory in the cache alone; otherwise every result depends on the "
+    "calls before it.",
     not_claimed="Equality to the bit: parallel sums may round differently.",
     check=check,
 )

@@ -1,4 +1,4 @@
-"""What a call does stays in the cache it returns."""
+"""The law that a call changes nothing but the cache it returns."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _HINT = "; declare mutates_cache = True if extend is meant to change the cache i
 def check(decoder: Guarded, case: Case) -> Finding:
     """Decode undisturbed, then with other work in between: the rows must agree.
 
-    The decoder is compared with itself, so that a wrong mask, which `schedule` reports, is no
-    reason to report it here.
+    The decoder is compared with itself, so that a wrong mask, which `schedule` reports, is not
+    reported here as well.
     """
     findings = list(_two_caches(decoder, case))
     if not decoder.capabilities.mutates_cache:
@@ -28,7 +28,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 def _two_caches(decoder: Guarded, case: Case) -> Iterator[Finding]:
     """Two caches filled in turn, at different paces, while others come and go."""
-    others = _others(decoder, case)
+    others = _other_tokens(decoder, case)
     backwards = Schedule.of(case.schedule.chunks[::-1])
     expected, _ = feed(decoder, case.tokens, case.schedule)
     expected_others, _ = feed(decoder, others, backwards)
@@ -53,13 +53,13 @@ def _two_caches(decoder: Guarded, case: Case) -> Iterator[Finding]:
 
 
 def _one_cache_used_again(decoder: Guarded, case: Case) -> Iterator[Finding]:
-    """Functional caches: go on from each with other tokens, then as due, and once more later."""
-    others = _others(decoder, case)
+    """Unchanging caches: extend each with other tokens, with its own, and once more later."""
+    others = _other_tokens(decoder, case)
     expected, _ = feed(decoder, case.tokens, case.schedule)
     reused = RowComparison(
         "frame",
         "input-changed",
-        f"extending a cache changed it: going on from it again gives other rows{_HINT}",
+        f"extending a cache changed it: extending it again gives other rows{_HINT}",
     )
 
     def again(call: int, cache: object) -> tuple[Finding, object]:
@@ -69,20 +69,20 @@ def _one_cache_used_again(decoder: Guarded, case: Case) -> Iterator[Finding]:
         found = reused.of(rows, alone, decoder.bounds(alone), position=start, call=call)
         return found, after
 
-    kept = []
+    caches = []
     cache = decoder.new_cache()
     for call, (start, stop) in enumerate(case.schedule.spans, start=1):
         before = decoder.snapshot(cache)
         decoder.extend(others[start:stop], cache)
         if decoder.snapshot(cache) != before:
             yield _bytes_changed(call, _HINT)
-        kept.append(cache)
+        caches.append(cache)
         found, cache = again(call, cache)
         yield found
     start, stop = case.schedule.spans[-1]
-    _, branch = decoder.extend(others[start:stop], kept[-1])  # a third child, beside the second
+    _, branch = decoder.extend(others[start:stop], caches[-1])  # a third child, beside the second
     yield from _branches(decoder, case, cache, branch)
-    for call, old in enumerate(kept, start=1):
+    for call, old in enumerate(caches, start=1):
         yield again(call, old)[0]
 
 
@@ -92,14 +92,14 @@ def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> It
     most = decoder.capabilities.max_length
     more = 2 if most is None else min(2, most - length)
     longer = Schedule.of((*case.schedule.chunks, *[1] * more))
-    others = [*case.tokens[:start], *_others(decoder, case)[start:]]
+    others = [*case.tokens[:start], *_other_tokens(decoder, case)[start:]]
     alone, _ = feed(decoder, [*case.tokens, *[0] * more], longer)
     others_alone, _ = feed(decoder, [*others, *[0] * more], longer)
     comparison = RowComparison(
         "frame",
         "branches-share",
         "two caches extended from the same one share memory: a branch sees its sibling's tokens "
-        "(in one of the two single tokens fed after the schedule)",
+        "(at one of the two single tokens fed after the schedule)",
     )
     for step in range(more):
         call = len(case.schedule.chunks) + step + 1
@@ -111,22 +111,23 @@ def _branches(decoder: Guarded, case: Case, cache: object, branch: object) -> It
         yield comparison.of(rows, due, decoder.bounds(due), position=length + step, call=call)
 
 
-def _others(decoder: Guarded, case: Case) -> list[int]:
+def _other_tokens(decoder: Guarded, case: Case) -> list[int]:
     """Other tokens at every position."""
     return changed(case.tokens, 0, len(case.tokens), decoder.vocab_size)
 
 
 def _bytes_changed(call: int, hint: str = "") -> Finding:
-    message = f"a call changed the bytes of a cache that it should leave as it was{hint}"
+    message = f"a call changed the bytes of a cache that it should not change{hint}"
     return Finding(0.0, 0.0, Violation("frame", "bytes", None, None, 0.0, message, call=call))
 
 
 LAW = Law(
     id="frame",
-    statement="Extending a cache changes no other live cache, nor itself unless mutates_cache.",
-    reason="Branches, retries and other requests go on from caches that somebody else extends.",
-    not_claimed="Without state(cache), only changes that some later row shows are seen. Caches "
-    "changed in place (mutates_cache) are checked against each other alone.",
+    statement="Extending a cache changes no other live cache, and not the cache itself unless "
+    "mutates_cache is declared.",
+    reason="Branches, retries and other requests continue from caches that another call extends.",
+    not_claimed="Without state(cache): changes that no later row shows. Caches that are changed in "
+    "place (mutates_cache) are only checked against each other.",
     check=check,
     calls=4,
 )

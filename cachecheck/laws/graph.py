@@ -1,4 +1,4 @@
-"""Which law follows from which, and what a broken one means for the others."""
+"""The implications between laws: what follows from a law, and what a broken one means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past its maximum length a decoder raises; it does not go on with wrong rows."""
+"""The law that a decoder raises past its maximum length, and does not go on with wrong rows."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from cachecheck.laws.base import Law
 from cachecheck.schedule import Case
 from cachecheck.verdict import Finding, Violation
 
-_FILLED = 1024
-"""Longest cache that is filled to its end, hundreds of times."""
+_LONGEST_FILLED = 1024
+"""Longest max_length of a cache that is filled to its end, which happens hundreds of times."""
 
 _MESSAGE = (
-    "max_length is {}, and a call that goes past it returns rows; an error is due (the schedule's "
-    "last call, with as many tokens before it as lead there; or a whole call that long)"
+    "max_length is {}, and a call that goes past it returns rows; an error is expected (the "
+    "schedule's last call, after as many tokens as it takes to get there; or one call that long)"
 )
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
     """Go past the end in three ways: from a full cache, across the end, and in one long call.
 
-    A schedule's chunks but the last are fed as they are, with as many tokens before them as it
-    takes, so that the case stays small when it is shrunk.
+    A schedule's chunks but the last are fed as they are, after as many tokens as it takes, so that
+    the case stays small when it is shrunk.
     """
     most = decoder.capabilities.max_length
     if most is None:
         raise NotOfferedError("max_length")
-    if most > _FILLED:
-        raise Unsupported(f"a max_length of {most} takes too long to fill (up to {_FILLED} are)")
+    if most > _LONGEST_FILLED:
+        raise Unsupported(
+            f"a max_length of {most} takes too long to fill (the limit is {_LONGEST_FILLED})"
+        )
     for call_too_long in _prepared(decoder, case, most):
         try:
             call_too_long()
@@ -77,9 +79,9 @@ LAW = Law(
     id="overflow",
     statement="A call that goes past max_length raises an error.",
     reason="A full buffer that clamps, wraps or drops tokens gives plausible, wrong rows.",
-    not_claimed="That the cache is of use after the error.",
+    not_claimed="That the cache is usable after the error.",
     check=check,
     needs=("max_length",),
-    rows=False,
+    compares_rows=False,
     calls=4,
 )

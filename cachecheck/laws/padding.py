@@ -1,4 +1,4 @@
-"""Companions in a batch, and the padding they bring, change nothing."""
+"""The law that companions in a batch, and the padding they bring, change nothing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cachecheck.verdict import Finding
 def check(decoder: Guarded, case: Case) -> Finding:
     """Decode a sequence as the only row of a batch, then beside another of other lengths.
 
-    The decoder is compared with itself, so that what is wrong without companions, too, is left to
-    `batch`.
+    The decoder is compared with itself, so that rows that are wrong without companions, too, are
+    left to `batch`.
     """
     decoder.need("batch")
     alone = _rows(decoder, case, companion=False)
     beside = _rows(decoder, case, companion=True)
-    calls = _companions(decoder, case)
-    companion = _others(decoder, case, more=1)[: calls.length]
+    calls = _companion_schedule(decoder, case)
+    companion = _other_tokens(decoder, case, more=1)[: calls.length]
     comparison = RowComparison(
         "padding",
         "companion",
@@ -39,7 +39,8 @@ def check(decoder: Guarded, case: Case) -> Finding:
         padded = RowComparison(
             "padding",
             "full-batch",
-            f"full_batch: its rows change beside {_longer(decoder, case)}, the first of the batch",
+            f"full_batch: a sequence's rows change beside {_longer(decoder, case)}, the first in "
+            "the batch",
         )
         findings.append(padded.of(got, due, decoder.bounds(due), position=0, sequence=1))
     return gather(findings)
@@ -47,8 +48,8 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
     """The rows of each call."""
-    others = _others(decoder, case, more=1)  # even companions may be one longer
-    backwards = _companions(decoder, case)
+    others = _other_tokens(decoder, case, more=1)  # even companions may be one longer
+    backwards = _companion_schedule(decoder, case)
     cache = decoder.new_batch_cache(2 if companion else 1)
     rows = []
     spans = zip(case.schedule.spans, backwards.spans, strict=True)
@@ -61,7 +62,7 @@ def _rows(decoder: Guarded, case: Case, *, companion: bool) -> list[Rows]:
     return rows
 
 
-def _companions(decoder: Guarded, case: Case) -> Schedule:
+def _companion_schedule(decoder: Guarded, case: Case) -> Schedule:
     """The companion's calls: as long as the case's own from last to first.
 
     Where a batch goes on in step, only the first may be of another length: one token, or two.
@@ -76,19 +77,19 @@ def _companions(decoder: Guarded, case: Case) -> Schedule:
 
 def _longer(decoder: Guarded, case: Case) -> list[int]:
     """Other tokens, one more than the case has where there is room."""
-    others = _others(decoder, case)
+    others = _other_tokens(decoder, case)
     most = decoder.capabilities.max_length
     return others if most is not None and len(others) >= most else [0, *others]
 
 
-def _others(decoder: Guarded, case: Case, *, more: int = 0) -> list[int]:
+def _other_tokens(decoder: Guarded, case: Case, *, more: int = 0) -> list[int]:
     return [*changed(case.tokens, 0, len(case.tokens), decoder.vocab_size), *(0,) * more]
 
 
 LAW = Law(
     id="padding",
     statement="A sequence's rows in a batch do not depend on its companions or their lengths.",
-    reason="Pad tokens are there for the shape alone; no row may attend to one, no state take one "
+    reason="Pad tokens only fill up an array; no row may attend to one, and no state may take one "
     "in.",
     not_claimed="That the rows are right: batch compares them with full.",
     check=check,

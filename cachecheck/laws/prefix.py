@@ -14,7 +14,9 @@ def check(decoder: Guarded, case: Case) -> Finding:
     expected = decoder.full(case.tokens)
     bounds = decoder.bounds(expected)
     comparison = RowComparison(
-        "prefix", "length-dependence", "full: a row depends on how many tokens follow it"
+        "prefix",
+        "length-dependence",
+        "in a full pass, a row depends on how many tokens follow it",
     )
     return gather(
         [
@@ -27,10 +29,10 @@ def check(decoder: Guarded, case: Case) -> Finding:
 LAW = Law(
     id="prefix",
     statement="A full pass over the first n tokens gives the first n rows of the full pass.",
-    reason="A causal row depends on the tokens up to its own, so neither on later ones nor on "
-    "how many there are.",
-    not_claimed="Nothing about the cached path.",
+    reason="A causal row depends on the tokens up to its own alone: not on later ones, nor on how "
+    "many there are.",
+    not_claimed="Anything about the cached path.",
     check=check,
     least_calls=2,
-    cached=False,
+    uses_cache=False,
 )

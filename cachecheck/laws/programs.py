@@ -1,4 +1,4 @@
-"""Laws about cache operations: whatever was done, a branch gives the rows of its own tokens.
+"""Laws about cache operations: after any steps, a branch gives the rows of its own tokens.
 
 They share one check and differ in the operations that their cases draw from.
 """
@@ -13,7 +13,7 @@ from cachecheck.errors import Unsupported
 from cachecheck.guard import Guarded, Rows
 from cachecheck.laws.base import Law
 from cachecheck.laws.comparison import RowComparison, gather
-from cachecheck.laws.play import Answered, Player
+from cachecheck.laws.runner import ScheduleRunner, SequenceRows
 from cachecheck.schedule import Append, Case
 from cachecheck.verdict import Finding, Violation
 
@@ -27,31 +27,31 @@ def check(law: str, operations: frozenset[str], decoder: Guarded, case: Case) ->
     Raises:
         Unsupported: the decoder refused a step before any of the law's operations was performed.
     """
-    player, expected = Player(decoder), _Expected(decoder, case)
-    findings, at, refused, shown = [Finding(0.0, 0.0)], 0, "", False
+    runner, expected = ScheduleRunner(decoder), _Expected(decoder, case)
+    findings, at, refused, compared = [Finding(0.0, 0.0)], 0, "", False
     for number, step in enumerate(case.schedule.steps, start=1):
         size = sum(step.sizes) if isinstance(step, Append) else 0
         try:
-            answered = player.do(step, case.tokens[at : at + size])
+            sequences = runner.do(step, case.tokens[at : at + size])
         except Unsupported as refusal:
-            if not shown:
+            if not compared:
                 raise  # nothing was compared after one of the law's operations
-            refused = str(refusal)  # what was done before it counts
+            refused = str(refusal)  # the steps before it count
             break
         at += size
-        shown |= bool(answered) and bool(player.performed & operations)
-        some = [_compared(law, decoder, expected, number, one) for one in answered]
+        compared |= bool(sequences) and bool(runner.performed & operations)
+        some = [_compare(law, decoder, expected, number, one) for one in sequences]
         some += _invariants(law, decoder, number)
         findings += some
         if any(found.violation for found in some):
             return gather(findings)
     if "batch" in operations:
-        findings += _full_batch(law, decoder, player, expected)
+        findings += _full_batch(law, decoder, runner, expected)
     return replace(gather(findings), refusal=refused)
 
 
-def _compared(
-    law: str, decoder: Guarded, expected: _Expected, number: int, one: Answered
+def _compare(
+    law: str, decoder: Guarded, expected: _Expected, number: int, one: SequenceRows
 ) -> Finding:
     comparison = RowComparison(law, "rows", _ROWS)
     due = expected.of(one.tokens)[one.past :]
@@ -69,12 +69,14 @@ def _invariants(law: str, decoder: Guarded, number: int) -> list[Finding]:
     return [Finding(0.0, 0.0, Violation(law, "invariants", None, None, 0.0, message, call=number))]
 
 
-def _full_batch(law: str, decoder: Guarded, player: Player, expected: _Expected) -> list[Finding]:
+def _full_batch(
+    law: str, decoder: Guarded, runner: ScheduleRunner, expected: _Expected
+) -> list[Finding]:
     if "full_batch" not in decoder.capabilities.offers:
         return []
     comparison = RowComparison(law, "full-batch", _FULL_BATCH)
     findings = []
-    for branch in player.branches.live.values():
+    for branch in runner.branches.live.values():
         if branch.batch and all(branch.rows):
             given = enumerate(zip(branch.rows, decoder.full_batch(branch.rows), strict=True))
             for at, (tokens, rows) in given:
@@ -146,8 +148,8 @@ LAWS = (
     _law(
         "branch",
         operations=("fork", "new"),
-        statement="Forks, and caches made anew, go on independently of each other.",
-        reason="Parallel samples, beams and other requests share a history and then part.",
+        statement="Forks and new caches continue independently of each other.",
+        reason="Parallel samples, beams and other requests share a history and then diverge.",
         not_claimed="That forking is cheap, or that memory is shared; more than four at a time.",
         implies=_over_schedules("a fork"),
     ),
@@ -157,15 +159,15 @@ LAWS = (
         needs=("crop",),
         statement="A cache rolled back to n tokens is as good as one that never saw more.",
         reason="Speculative decoding takes back the tokens that were rejected.",
-        not_claimed="Rollbacks that the decoder refuses (a window has evicted what is needed), or "
-        "to nothing.",
+        not_claimed="Rollbacks that the decoder refuses (a window has evicted needed tokens), and "
+        "rollbacks to nothing.",
         implies=_over_schedules("a rollback"),
     ),
     _law(
         "save",
         operations=("save",),
         needs=("save",),
-        statement="A cache that was saved and loaded goes on as if it had not been.",
+        statement="A cache that was saved and loaded continues as if it had not been.",
         reason="Prompt caches are kept on disk and moved between machines.",
         not_claimed="That bytes can be loaded by another decoder or version, or are safe to load; "
         "that the cache that was saved is still usable.",
@@ -197,7 +199,7 @@ LAWS = (
         statement="Reordering, repeating, dropping, splitting and merging rows of a batch moves "
         "their histories along, in every layer.",
         reason="Beam search does it at every token, continuous batching at every request.",
-        not_claimed="As for batch. Merging, where it is not offered, or of more than two.",
+        not_claimed="As for batch. Merging where it is not offered, or of more than two batches.",
         implies={"batch": "a batch that is never reordered is one of its cases"},
     ),
     _law(
@@ -208,9 +210,9 @@ LAWS = (
         ),
         statement="Any sequence of all these operations leaves every branch with the rows of its "
         "own tokens, and the decoder's own invariants whole.",
-        reason="Operations that are right one by one go wrong together: a rollback into a block "
-        "that a fork still shares.",
-        not_claimed="More than the operations that are offered; what the laws above do not claim.",
+        reason="Operations that are right one by one may go wrong together: say, a rollback into a "
+        "block that a fork still shares.",
+        not_claimed="Operations that are not offered; and all that the laws above do not claim.",
         implies=dict.fromkeys(
             ("schedule", "branch", "crop", "save", "reset", "batch", "reorder"),
             "its schedules are among these",

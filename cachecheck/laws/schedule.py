@@ -31,15 +31,15 @@ def check(decoder: Guarded, case: Case) -> Finding:
 LAW = Law(
     id="schedule",
     statement="Decoding in any chunks, from an empty cache, gives the rows of full(tokens).",
-    reason="A cache stores what a causal pass would compute again; how the tokens were cut into "
-    "calls is no part of the model.",
-    not_claimed="That full itself is right: it is the decoder's own. Equality is within rounding.",
+    reason="A cache stores what a causal pass would compute again; the cuts between calls are not "
+    "part of the model.",
+    not_claimed="That full itself is right: it is the decoder's own. Equality is up to rounding.",
     check=check,
     certified=True,
     implies={
-        "prefix": "both the pass over n tokens and the first n rows of a longer one equal the same "
+        "prefix": "the pass over n tokens and the first n rows of a longer one equal the same "
         "calls",
-        "causality": "before the change both passes and both calls equal a full pass over the same "
+        "causality": "with the change and without, rows before it equal a full pass over the same "
         "prefix",
         "determinism": "whenever calls are made, their rows equal the full pass",
     },

@@ -1,4 +1,4 @@
-"""Cached tokens matter: the guard against decoders that pass every other law for nothing."""
+"""The law that cached tokens matter, against decoders that pass every other law for nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
 
 
 def unmoved(case: Case, finding: Finding) -> Finding:
-    """``finding``, in which too little moved, as a violation: for whoever has seen nothing else."""
+    """``finding``, in which too little moved, as a violation; used where no case moved more."""
     spans = case.schedule.spans
     broken = Violation(
         law=LAW.id,
@@ -42,7 +42,7 @@ def unmoved(case: Case, finding: Finding) -> Finding:
         position=spans[-1][0],
         difference=finding.difference,
         tolerance=finding.tolerance,
-        message="changing a cached token moves no later row: the cache is not used",
+        message="changing a cached token changes no later row: the cache is not used",
         call=len(spans),
         row=0,
     )
@@ -52,8 +52,8 @@ def unmoved(case: Case, finding: Finding) -> Finding:
 LAW = Law(
     id="sensitivity",
     statement="Changing a cached token changes later rows, by more than the tolerance.",
-    reason="A decoder that ignores its cache, or whose rows are constant, satisfies every equality "
-    "between passes that ignore it alike.",
+    reason="A decoder that ignores its cache, or whose rows are constant, passes every law that "
+    "compares two passes: both ignore it alike.",
     not_claimed="That every cached token, layer or head matters, or matters as it should.",
     check=check,
     least_calls=2,

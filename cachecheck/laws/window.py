@@ -1,4 +1,4 @@
-"""Past its window a bounded cache is still right, and stays bounded."""
+"""The law that a bounded cache is still right past its window, and stays bounded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SLACK = 8
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
-    """Feed the tokens, compare the rows past the window with ``full``, and count what is kept.
+    """Feed the tokens, compare the rows past the window with ``full``, and measure the layers.
 
     Raises:
         Unsupported: no window, or a case that does not cross it.
@@ -30,7 +30,7 @@ def check(decoder: Guarded, case: Case) -> Finding:
     comparison = RowComparison(
         "window", "rows", "past the window, rows differ from those of the windowed full pass"
     )
-    findings, cache, kept = [Finding(0.0, 0.0)], decoder.new_cache(), []
+    findings, cache, layer_sizes = [Finding(0.0, 0.0)], decoder.new_cache(), []
     for call, (start, stop) in enumerate(case.schedule.spans, start=1):
         rows, cache = decoder.extend(case.tokens[start:stop], cache)
         first = max(start, window)
@@ -38,15 +38,15 @@ def check(decoder: Guarded, case: Case) -> Finding:
             skipped, due = first - start, slice(first, stop)
             place = {"position": first, "call": call, "skipped": skipped}
             findings.append(comparison.of(rows[skipped:], expected[due], bounds[due], **place))
-        kept.append([_bytes(layer) for layer in decoder.snapshot(cache) or ()])
-    return gather([*findings, *_grown(case, kept, window)])
+        layer_sizes.append([_byte_count(layer) for layer in decoder.snapshot(cache) or ()])
+    return gather([*findings, *_grown(case, layer_sizes, window)])
 
 
-def _bytes(layer: LayerBytes) -> int:
+def _byte_count(layer: LayerBytes) -> int:
     return sum(len(data) for *_, data in layer)
 
 
-def _grown(case: Case, kept: list[list[int]], window: int) -> list[Finding]:
+def _grown(case: Case, layer_sizes: list[list[int]], window: int) -> list[Finding]:
     """A violation where a layer evicts, and later grows on all the same.
 
     A cache that keeps every token and masks is right as well, so it takes an eviction to tell that
@@ -56,13 +56,13 @@ def _grown(case: Case, kept: list[list[int]], window: int) -> list[Finding]:
     spans = case.schedule.spans
     if len(spans) < 3 or spans[1][1] > window:
         return []
-    for sizes in zip(*kept, strict=True):
+    for sizes in zip(*layer_sizes, strict=True):
         token = (sizes[1] - sizes[0]) / (spans[1][1] - spans[1][0])
         most = evicted = 0.0
         for call, ((start, stop), size) in enumerate(zip(spans, sizes, strict=True), start=1):
             room = token * (window + _SLACK + stop - start)
             if evicted > 0 and size > most + room:
-                message = f"a layer evicted and then grew on: {size} bytes after {stop} tokens"
+                message = f"a layer evicted and then kept growing: {size} bytes after {stop} tokens"
                 broken = Violation("window", "payload", None, None, 0.0, message, call=call)
                 return [Finding(0.0, 0.0, broken)]
             if evicted <= 0:
@@ -75,9 +75,10 @@ LAW = Law(
     id="window",
     statement="Past its window a cache gives the rows of the windowed full pass; a layer that "
     "evicts stays bounded.",
-    reason="Eviction is where positions, slots and masks part; and an unbounded cache is what the "
-    "window was to prevent.",
-    not_claimed="Payloads without state(cache), or of a cache that keeps every token and masks.",
+    reason="At eviction, positions, slots and masks easily come apart; and a window is meant to "
+    "bound the cache.",
+    not_claimed="That the cache is bounded, without state(cache) or where it keeps every token and "
+    "masks.",
     check=check,
     needs=("window",),
     crosses=True,

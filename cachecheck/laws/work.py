@@ -1,4 +1,4 @@
-"""The cache saves work: only new tokens are projected."""
+"""The law that a cache saves work: only new tokens are projected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cachecheck.verdict import Finding, Violation
 
 
 def check(decoder: Guarded, case: Case) -> Finding:
-    """The rows that each call projects must be those of as many tokens onto an empty cache."""
+    """Each call must project as many rows as a call of the same tokens on an empty cache."""
     decoder.need("work")
     cache = decoder.new_cache()
     largest = 0
@@ -21,8 +21,8 @@ def check(decoder: Guarded, case: Case) -> Finding:
         largest = max(largest, done - alone)
         if done > alone:
             message = (
-                f"a call of {stop - start} tokens projects {done} rows onto a history of {start}, "
-                f"{alone} onto none: the history is computed again"
+                f"a call of {stop - start} tokens projects {done} rows after a history of {start} "
+                f"tokens, and {alone} on an empty cache: the history is computed again"
             )
             broken = Violation("work", "recomputed", start, None, 0.0, message, call=call, row=0)
             return Finding(float(done - alone), 0.0, broken)
@@ -44,10 +44,10 @@ def _work_of(decoder: Guarded, tokens: tuple[int, ...], cache: object) -> tuple[
 LAW = Law(
     id="work",
     statement="A call projects the rows of its new tokens only, however long the history.",
-    reason="A cache that is filled and then not used gives right rows at the price of none.",
+    reason="A cache that is filled and not used gives right rows at the cost of having no cache.",
     not_claimed="Anything about time or memory; the count is the decoder's own.",
     check=check,
     needs=("work",),
-    rows=False,
+    compares_rows=False,
     calls=2,
 )

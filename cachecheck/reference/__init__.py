@@ -1,4 +1,4 @@
-"""The reference decoder in numpy: what every cache should equal, and what the experiment runs.
+"""The reference decoder in numpy: every cache should equal it, and the experiment runs it.
 
 May import errors and nothing else of the project. Start with `draw_weights`, then `full` (the
 oracle), `by_prefixes`, `by_tokens` and `by_chunks`.

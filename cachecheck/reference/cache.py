@@ -43,8 +43,8 @@ class LayeredCache(Generic[L]):
 
     Attributes:
         layers: one a layer of the decoder.
-        length: S, tokens seen, evicted ones included.
-        last_chunk: length of the latest call; only a wrong mask looks at it.
+        length: S, tokens so far, evicted ones included.
+        last_chunk: length of the latest call; only a wrong mask uses it.
         fingerprint: of the weights that made it; other weights refuse it.
     """
 
@@ -53,9 +53,9 @@ class LayeredCache(Generic[L]):
     last_chunk: int
     fingerprint: str
 
-    def keep(self, seen: Sequence[L], new: int, config: Config) -> Self:
-        """A cache of the layers in ``seen``, cut to window and sinks."""
-        layers = tuple(one.evict(config.window, config.sinks) for one in seen)
+    def commit(self, appended: Sequence[L], new: int, config: Config) -> Self:
+        """A cache of the layers in ``appended``, cut to window and sinks."""
+        layers = tuple(one.evict(config.window, config.sinks) for one in appended)
         return replace(self, layers=layers, length=self.length + new, last_chunk=new)
 
     def crop(self, length: int) -> Self:
@@ -70,7 +70,7 @@ class LayeredCache(Generic[L]):
 
 @dataclass(frozen=True, eq=False)
 class LayerCache:
-    """What one layer keeps: R retained positions, R = S without a window."""
+    """The keys and values of one layer: R retained positions, R = S without a window."""
 
     key: Floats  # (G, R, D), rotated when positions are rotary
     value: Floats  # (G, R, D)
@@ -103,14 +103,14 @@ class LayerCache:
         )
 
     def evict(self, window: int | None, sinks: int) -> LayerCache:
-        """This layer without what no later row can see: the last ``window`` and sinks stay.
+        """This layer with the last ``window`` positions and the sinks alone.
 
         Keeps W positions although the next row sees W-1 of them, as the published experiment
         does; its payload figure counts W.
         """
         if window is None:
             return self
-        return self._select(retained(self.positions, self.length, window, sinks), self.length)
+        return self._select(is_retained(self.positions, self.length, window, sinks), self.length)
 
     def crop(self, length: int) -> LayerCache:
         """This layer without the positions from ``length`` on."""
@@ -149,8 +149,8 @@ def new_cache(weights: Weights) -> Cache:
     return Cache(layers, 0, 0, weights.fingerprint)
 
 
-def retained(positions: Ints, length: int, window: int, sinks: int) -> NDArray[np.bool_]:
-    """Which of (R,) ``positions`` a windowed cache of ``length`` tokens keeps."""
+def is_retained(positions: Ints, length: int, window: int, sinks: int) -> NDArray[np.bool_]:
+    """For each of (R,) ``positions``, True if a windowed cache of ``length`` tokens keeps it."""
     return (positions >= length - window) | (positions < sinks)
 
 

@@ -1,4 +1,4 @@
-"""What one reference decoder is. The defaults are the frozen model of the published experiment.
+"""The configuration of a reference decoder; its defaults are the published experiment's model.
 
 Axis letters, here and everywhere: B batch, T new tokens, S tokens so far, L layers, H query
 heads, G key/value heads, D head width, V vocabulary.
@@ -29,7 +29,7 @@ class Config:
         heads: H query heads.
         key_value_heads: G, a divisor of H: H is multi-head, 1 multi-query, between them grouped.
         head_width: D; even when ``positions="rotary"``.
-        positions: how a token learns its place.
+        positions: the kind of positions.
         window: a row sees at most this many latest positions, itself included; None for all.
         sinks: with a window, the first ``sinks`` positions stay visible for ever.
         mlp_width: hidden size of the MLP after attention; 0 for none.

@@ -1,4 +1,4 @@
-"""Whole sequences by three roads: recompute every prefix, one token at a time, chunk by chunk."""
+"""Decoding of whole sequences in three ways: prefix by prefix, token by token, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cachecheck.reference.work import Work
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """The rows of a whole sequence and how they came about."""
+    """The rows of a whole sequence, with the hidden states, last cache and payloads behind them."""
 
     rows: Floats  # (S, width) or (S, V)
     hidden: Floats  # (L, S, width)

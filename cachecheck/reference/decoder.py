@@ -1,4 +1,4 @@
-"""The reference behind the border: a decoder like anybody's, to be checked by the same laws."""
+"""The reference decoder behind the border: checked by the same laws as any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cachecheck.reference.stored import StoredDecoder
 from cachecheck.reference.weights import Weights
 
 
-class Copying:
+class CopyingStorage:
     """The storage of `ReferenceDecoder`: immutable arrays, copied whenever something is added."""
 
     cache_type = Cache
@@ -29,17 +29,17 @@ class Copying:
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> Cache:
         """The saved arrays as they are."""
-        kept = tuple(
+        restored = tuple(
             LayerCache(one["key"], one["value"], one["positions"], length) for one in layers
         )
-        return Cache(kept, length, last_chunk, self.weights.fingerprint)
+        return Cache(restored, length, last_chunk, self.weights.fingerprint)
 
 
 class ReferenceDecoder(StoredDecoder[Cache]):
     """``vocab_size``, ``full``, ``new_cache`` and ``extend`` over one set of weights.
 
     Args:
-        config: what the decoder is; the frozen model by default.
+        config: the decoder's shape and features; the frozen model by default.
         seed: of its weights.
         mask_rule: of the cached path alone; a wrong mask makes a decoder that the laws must catch.
     """
@@ -47,7 +47,7 @@ class ReferenceDecoder(StoredDecoder[Cache]):
     def __init__(
         self, config: Config = FROZEN, *, seed: int = 0, mask_rule: MaskRule = offset_mask
     ) -> None:
-        super().__init__(config, Copying, seed=seed, mechanisms=Mechanisms(mask_rule))
+        super().__init__(config, CopyingStorage, seed=seed, mechanisms=Mechanisms(mask_rule))
 
 
 def reference(seed: int) -> ReferenceDecoder:

@@ -1,9 +1,9 @@
 """The cached pass: only new tokens are projected, and they attend over cache and chunk.
 
-Every kind of cache shares it. It asks each layer for what the chunk's rows attend over
-(`Layer.append`, which changes nothing that anybody can see) and hands the answers back when all
-layers have succeeded (`AnyCache.keep`, which may write in place). A call that is refused halfway
-therefore leaves the cache as it was.
+Every kind of cache shares it. Each layer appends the chunk's keys and values (`Layer.append`, which
+changes nothing visible), and the results are committed when all layers have succeeded
+(`AnyCache.commit`, which may write in place). A call that is refused halfway therefore leaves the
+cache as it was.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cachecheck.reference.cache import LayerState
 from cachecheck.reference.checks import as_integers, check_fits, check_tokens
 from cachecheck.reference.config import Config
 from cachecheck.reference.layers import Trace, finish, normalise, project, read_out
-from cachecheck.reference.mechanisms import RIGHT, Call, Mechanisms, VisibleKeys
+from cachecheck.reference.mechanisms import RIGHT, CachedCall, Mechanisms, VisibleKeys
 from cachecheck.reference.positions import Ints, embed
 from cachecheck.reference.weights import Floats, Weights
 from cachecheck.reference.work import Work
 
 
 class Layer(Protocol):
-    """What one layer remembers of the ``length`` tokens so far."""
+    """One layer's memory of the ``length`` tokens so far."""
 
     @property
     def length(self) -> int: ...  # noqa: D102
@@ -43,12 +43,12 @@ class AnyCache(Protocol):
     @property
     def length(self) -> int: ...  # noqa: D102 - S, evicted tokens included
     @property
-    def last_chunk(self) -> int: ...  # noqa: D102 - only a wrong mask looks at it
+    def last_chunk(self) -> int: ...  # noqa: D102 - only a wrong mask uses it
     @property
     def fingerprint(self) -> str: ...  # noqa: D102 - of the weights that made it
 
-    def keep(self, seen: Sequence[Any], new: int, config: Config) -> Self:
-        """The cache with ``new`` more tokens, from what `Layer.append` gave for each layer."""
+    def commit(self, appended: Sequence[Any], new: int, config: Config) -> Self:
+        """The cache with ``new`` more tokens, from the layers that `Layer.append` returned."""
 
     def crop(self, length: int) -> Self:
         """The first ``length`` tokens alone; the decoder has checked that they are retained."""
@@ -79,7 +79,7 @@ def extend(
 
     Returns:
         The chunk's rows, hidden states (L, T, width) and probabilities (H, T, R+T); and the
-        cache of S+T tokens, cut to window and sinks after the whole chunk has attended.
+        cache of S+T tokens, cut to window and sinks after the whole chunk has layers.
 
     Raises:
         InputError: bad tokens, a cache of another decoder, ``max_length`` exceeded, or a row that
@@ -89,33 +89,33 @@ def extend(
     ids = check_tokens(tokens, config.vocab_size)  # (T,)
     check_cache(cache, weights)
     check_fits(cache.length + len(ids), config)
-    call = Call(config, cache.length, len(ids), cache.last_chunk)
-    inputs = _checked(mechanisms.inputs(call, 0), call)  # (T,)
-    hidden, probabilities, attended = [], [], []
+    call = CachedCall(config, cache.length, len(ids), cache.last_chunk)
+    inputs = _checked_inputs(mechanisms.inputs(call, 0), call)  # (T,)
+    hidden, probabilities, layers = [], [], []
     with np.errstate(invalid="raise", over="raise", divide="raise"):
         x = embed(weights, ids, inputs)  # (T, width)
         for number, (layer, past) in enumerate(zip(weights.layers, cache.layers, strict=True)):
             normal = normalise(x, config)  # (T, width)
-            inputs = _checked(mechanisms.inputs(call, number), call)  # (T,)
+            inputs = _checked_inputs(mechanisms.inputs(call, number), call)  # (T,)
             query, key, value = project(normal, layer, config, inputs, work)  # (H|G, T, D)
             key, value = mechanisms.stored(call, number, key, value)  # (G, T, D)
-            kept = past.append(key, value, call.places)  # (G, R+T, D) keys and values
-            seen = mechanisms.seen(call, number, kept)  # (G, R+T, D) keys and values
-            mask = mechanisms.mask(call, number, seen.positions)  # (T, R+T)
-            bias = mechanisms.bias(call, seen.positions)  # (H, T, R+T) or None
+            appended = past.append(key, value, call.positions)  # (G, R+T, D) keys and values
+            visible = mechanisms.visible_keys(call, number, appended)  # (G, R+T, D) keys and values
+            mask = mechanisms.mask(call, number, visible.positions)  # (T, R+T)
+            bias = mechanisms.bias(call, visible.positions)  # (H, T, R+T) or None
             mixed, weighting = attention(
-                query, seen.key, seen.value, mask, bias=bias, work=work
+                query, visible.key, visible.value, mask, bias=bias, work=work
             )  # (H, T, D), (H, T, R+T)
             x = finish(x, mixed, layer, config)  # (T, width)
             hidden.append(x)
             probabilities.append(weighting)
-            attended.append(kept)
+            layers.append(appended)
         rows = read_out(x, weights)  # (T, width) or (T, V)
-    after = cache.keep(attended, len(ids), config)
+    after = cache.commit(layers, len(ids), config)
     return Trace(rows, np.stack(hidden), tuple(probabilities)), after
 
 
-def _checked(given: Any, call: Call) -> Ints:
+def _checked_inputs(given: Any, call: CachedCall) -> Ints:
     inputs = as_integers(given, "input positions")
     if len(inputs) != call.new or inputs.min() < 0:
         raise InputError(

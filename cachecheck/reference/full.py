@@ -22,12 +22,12 @@ from cachecheck.reference.work import Work
 
 def triangle(length: int, first: int, window: int | None, sinks: int) -> Bools:
     """The square causal mask of positions first ... first+length-1: (T, T)."""
-    seen = np.tri(length, dtype=bool)  # (T, T), on and below the diagonal
+    visible = np.tri(length, dtype=bool)  # (T, T), on and below the diagonal
     if window is not None:
-        seen &= ~np.tri(length, k=-window, dtype=bool)  # and fewer than `window` below it
-        held = max(0, min(length, sinks - first))  # sinks among these positions
-        seen[:, :held] |= np.tri(length, dtype=bool)[:, :held]
-    return seen
+        visible &= ~np.tri(length, k=-window, dtype=bool)  # and fewer than `window` below it
+        sink_count = max(0, min(length, sinks - first))  # sinks among these positions
+        visible[:, :sink_count] |= np.tri(length, dtype=bool)[:, :sink_count]
+    return visible
 
 
 def full(
@@ -57,20 +57,22 @@ def full(
     ids = check_tokens(tokens, config.vocab_size)  # (T,)
     if positions is None:
         positions = np.arange(len(ids))
-    places = check_consecutive(positions, "positions")  # (T,)
-    if len(places) != len(ids):
-        raise InputError(f"expected one position a token; got {len(places)} for {len(ids)} tokens")
-    check_fits(int(places[-1]) + 1, config)
+    positions = check_consecutive(positions, "positions")  # (T,)
+    if len(positions) != len(ids):
+        raise InputError(
+            f"expected one position a token; got {len(positions)} for {len(ids)} tokens"
+        )
+    check_fits(int(positions[-1]) + 1, config)
     mask = np.ones((len(ids), len(ids)), bool)  # (T, T)
     if causal:
-        mask = triangle(len(ids), int(places[0]), config.window, config.sinks)  # (T, T)
-    bias = score_bias(config, places, places)  # (H, T, T) or None
+        mask = triangle(len(ids), int(positions[0]), config.window, config.sinks)  # (T, T)
+    bias = score_bias(config, positions, positions)  # (H, T, T) or None
     hidden, probabilities = [], []
     with np.errstate(invalid="raise", over="raise", divide="raise"):
-        x = embed(weights, ids, places)  # (T, width)
+        x = embed(weights, ids, positions)  # (T, width)
         for layer in weights.layers:
             normal = normalise(x, config)  # (T, width)
-            query, key, value = project(normal, layer, config, places, work)  # (H|G, T, D)
+            query, key, value = project(normal, layer, config, positions, work)  # (H|G, T, D)
             mixed, weighting = attention(query, key, value, mask, bias=bias, work=work)  # (H, T, D)
             x = finish(x, mixed, layer, config)  # (T, width)
             hidden.append(x)

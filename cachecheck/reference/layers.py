@@ -1,4 +1,4 @@
-"""The parts of a layer that both paths share. Who sees whom, in which they differ, is not here."""
+"""The parts of a layer that both paths share. Masks, in which they differ, are not here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cachecheck.reference.work import Work
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a pass computed: everything that two ways of decoding are compared on."""
+    """The results of a pass: everything that two ways of decoding are compared on."""
 
     rows: Floats  # (T, width) hidden states or (T, V) logits
     hidden: Floats  # (L, T, width), the representation after each layer
@@ -50,7 +50,7 @@ def project(
 
 
 def score_bias(config: Config, query_positions: Ints, key_positions: Ints) -> Floats | None:
-    """What positions add to the scores: ALiBi's penalty (H, T, S), else nothing."""
+    """The bias that positions add to the scores: ALiBi's penalty (H, T, S), else None."""
     if config.positions != "alibi":
         return None
     return alibi_bias(query_positions, key_positions, config.heads)

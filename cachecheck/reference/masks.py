@@ -1,4 +1,4 @@
-"""Which key each query row may see: the offset mask, and the ways people get it wrong.
+"""Masks: the offset mask, by which a query row sees the right keys, and common wrong ones.
 
 Absolute positions decide, never indices into a chunk or a buffer. That is the whole lesson of
 the wrong masks below: each takes one such short cut.
@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class MaskRule(Protocol):
-    """Anything that answers as `offset_mask` does.
+    """A function with the signature of `offset_mask`.
 
     ``last_chunk`` is the length of the call before this one (0 for the first): no right rule
     needs it, one of the wrong ones uses it.
@@ -42,10 +42,10 @@ class MaskRule(Protocol):
 def allowed(query: Ints, key: Ints, window: int | None, sinks: int) -> Bools:
     """The rule itself, unchecked: (T,) and (S,) positions -> (T, S), True where visible."""
     q, k = query[:, None], key[None, :]  # (T, 1), (1, S)
-    seen = k <= q  # (T, S)
+    visible = k <= q  # (T, S)
     if window is not None:
-        seen &= (k > q - window) | (k < sinks)
-    return seen
+        visible &= (k > q - window) | (k < sinks)
+    return visible
 
 
 def offset_mask(
@@ -155,12 +155,12 @@ _WRONG = (
     ),
     WrongMask(
         "offset-too-small",
-        "the offset is one too few once there is history: a row cannot see itself",
+        "the offset is one too small once there is history: a row does not see itself",
         _renumbered(lambda query, _: query - 1 if query[0] > 0 else query),
     ),
     WrongMask(
         "offset-too-large",
-        "the offset is one too many: a row sees the token after it",
+        "the offset is one too large: a row sees the token after it",
         _renumbered(lambda query, _: query + 1),
     ),
     WrongMask(

@@ -1,4 +1,4 @@
-"""What a cached pass does beside arithmetic: who stands where, who sees whom, what is stored.
+"""Mechanisms of a cached pass beside its arithmetic: positions, masks, stored and visible keys.
 
 `extend` asks a `Mechanisms` for each of these, so that a deliberate fault can replace one and
 leave all the others as they are.
@@ -20,7 +20,7 @@ from cachecheck.reference.weights import Floats
 
 
 class VisibleKeys(Protocol):
-    """What the rows of a chunk attend over: the past and the chunk itself."""
+    """The keys and values that the rows of a chunk attend over: the past and the chunk itself."""
 
     @property
     def key(self) -> Floats: ...  # noqa: D102 - (G, R, D)
@@ -31,8 +31,8 @@ class VisibleKeys(Protocol):
 
 
 @dataclass(frozen=True)
-class Call:
-    """One call, as the mechanisms see it.
+class CachedCall:
+    """One call of the cached pass: its decoder, past and chunk, for the mechanisms.
 
     Attributes:
         config: of the decoder.
@@ -47,44 +47,44 @@ class Call:
     last_chunk: int
 
     @cached_property
-    def places(self) -> Ints:
+    def positions(self) -> Ints:
         """(T,) the positions of the new tokens."""
         return self.past + np.arange(self.new)
 
 
 class Mechanisms:
-    """The right ones. ``layer`` counts from 0.
+    """The right mechanisms; a fault overrides one of the methods. ``layer`` counts from 0.
 
     Args:
-        mask_rule: who sees whom, where a wrong mask is all that is wanted.
-        input_positions: (T,) of one call, for the inputs alone, where a wrong position is.
+        mask_rule: a wrong one, where a wrong mask is all that is wanted.
+        input_positions: (T,) of one call, for the inputs alone, where wrong ones are wanted.
     """
 
     def __init__(self, mask_rule: MaskRule = offset_mask, input_positions: Any = None) -> None:
         self.mask_rule = mask_rule
         self.input_positions = input_positions
 
-    def inputs(self, call: Call, layer: int) -> Ints:  # noqa: ARG002 - some faults ask which layer
-        """(T,) positions by which inputs are embedded, and queries and keys rotated."""
-        return call.places if self.input_positions is None else self.input_positions
+    def inputs(self, call: CachedCall, layer: int) -> Ints:  # noqa: ARG002 - some faults ask which layer
+        """(T,) positions that inputs are embedded by, and queries and keys rotated by."""
+        return call.positions if self.input_positions is None else self.input_positions
 
-    def mask(self, call: Call, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
-        """Which of the keys at positions (R,) each row sees: (T, R), or (H, T, R) head by head."""
+    def mask(self, call: CachedCall, layer: int, keys: Ints) -> Bools:  # noqa: ARG002
+        """The mask over keys at positions (R,): (T, R), or (H, T, R); True where visible."""
         return self.mask_rule(
-            call.places,
+            call.positions,
             keys,
             window=call.config.window,
             sinks=call.config.sinks,
             last_chunk=call.last_chunk,
         )
 
-    def bias(self, call: Call, keys: Ints) -> Floats | None:
-        """What positions add to the scores: (H, T, R), or None."""
-        return score_bias(call.config, call.places, keys)
+    def bias(self, call: CachedCall, keys: Ints) -> Floats | None:
+        """The bias that positions add to the scores: (H, T, R), or None."""
+        return score_bias(call.config, call.positions, keys)
 
     def stored(
         self,
-        call: Call,  # noqa: ARG002
+        call: CachedCall,  # noqa: ARG002
         layer: int,  # noqa: ARG002
         key: Floats,
         value: Floats,
@@ -92,9 +92,9 @@ class Mechanisms:
         """The chunk's keys and values (G, T, D) as they go into the cache."""
         return key, value
 
-    def seen(self, call: Call, layer: int, seen: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
-        """What the rows attend over, of what the cache gives back."""
-        return seen
+    def visible_keys(self, call: CachedCall, layer: int, keys: VisibleKeys) -> VisibleKeys:  # noqa: ARG002
+        """The keys and values that the rows attend over, from those that the cache gives back."""
+        return keys
 
 
 RIGHT = Mechanisms()

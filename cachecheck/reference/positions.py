@@ -1,4 +1,4 @@
-"""The ways a token learns its place: added codes, rotation, or a bias on the scores."""
+"""The kinds of positions: added codes, rotation, or a bias on the scores."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _BROKEN = (
 
 @dataclass(frozen=True)
 class Header:
-    """What a saved cache belongs to, and the counts that its arrays do not show."""
+    """The kind and decoder of a saved cache, and the counts that its arrays do not show."""
 
     kind: str
     fingerprint: str
@@ -69,9 +69,9 @@ def unpack(data: Any, like: Header, empty: Sequence[LayerState]) -> tuple[Header
             int(arrays.pop("last_chunk")),
         )
     except _BROKEN as error:
-        raise InputError(f"these bytes are no saved cache ({type(error).__name__})") from error
+        raise InputError(f"these bytes are not a saved cache ({type(error).__name__})") from error
     if broken is not None:
-        raise InputError(f"these bytes are no saved cache ({broken} is damaged)")
+        raise InputError(f"these bytes are not a saved cache ({broken} is damaged)")
     if (header.kind, header.fingerprint) != (like.kind, like.fingerprint):
         raise InputError("this cache was saved by another decoder; its rows would be wrong")
     return header, _layers(arrays, empty)
@@ -80,12 +80,12 @@ def unpack(data: Any, like: Header, empty: Sequence[LayerState]) -> tuple[Header
 def _layers(arrays: Mapping[str, NDArray[Any]], empty: Sequence[LayerState]) -> list[LayerState]:
     expected = {f"{n}.{name}": one for n, layer in enumerate(empty) for name, one in layer.items()}
     if set(arrays) != set(expected):
-        raise InputError("these bytes are no saved cache: arrays are missing or unknown")
+        raise InputError("these bytes are not a saved cache: arrays are missing or unknown")
     for name, one in expected.items():
         number = name.partition(".")[0]
         axis = min(1, one.ndim - 1)  # of R: positions (R,), all others (G, R, ...)
-        kept = arrays[f"{number}.positions"].size
-        shape = (*one.shape[:axis], kept, *one.shape[axis + 1 :])
+        count = arrays[f"{number}.positions"].size
+        shape = (*one.shape[:axis], count, *one.shape[axis + 1 :])
         array = arrays[name]
         if array.dtype != one.dtype or array.shape != shape:
             raise InputError(
@@ -96,7 +96,7 @@ def _layers(arrays: Mapping[str, NDArray[Any]], empty: Sequence[LayerState]) -> 
     return [{name: arrays[f"{n}.{name}"] for name in layer} for n, layer in enumerate(empty)]
 
 
-def needed(length: int, config: Config) -> Ints:
+def needed_positions(length: int, config: Config) -> Ints:
     """The positions below ``length`` that the row at ``length`` may see."""
     positions = np.arange(length)
     if config.window is None:

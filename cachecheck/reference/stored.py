@@ -8,13 +8,13 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from cachecheck.errors import InputError, Unsupported
-from cachecheck.reference.cache import LayerState, retained
+from cachecheck.reference.cache import LayerState, is_retained
 from cachecheck.reference.checks import check_fits
 from cachecheck.reference.config import Config
 from cachecheck.reference.extend import AnyCache, check_cache, extend
 from cachecheck.reference.full import full
 from cachecheck.reference.mechanisms import RIGHT, Mechanisms
-from cachecheck.reference.saving import Header, needed, pack, unpack
+from cachecheck.reference.saving import Header, needed_positions, pack, unpack
 from cachecheck.reference.weights import Floats, Weights, draw_weights
 from cachecheck.reference.work import Work
 
@@ -35,12 +35,12 @@ K_co = TypeVar("K_co", bound=AnyCache, covariant=True)
 
 
 class Storage(Protocol[K_co]):
-    """One kind of cache: how it is made, empty or from saved arrays."""
+    """A kind of cache: makes caches, empty or from saved arrays."""
 
     @property
     def cache_type(self) -> type[K_co]: ...  # noqa: D102
     @property
-    def evicts(self) -> bool: ...  # noqa: D102 - whether a window drops what no row can see
+    def evicts(self) -> bool: ...  # noqa: D102 - True if a window drops what no row can see
 
     def new(self) -> K_co:
         """The cache of no tokens."""
@@ -53,7 +53,7 @@ class StoredDecoder(Generic[K]):
     """The border over one kind of cache.
 
     Args:
-        config: what the decoder is.
+        config: the decoder's shape and features.
         storage: makes the kind of cache for the weights.
         seed: of the weights.
         mechanisms: of the cached path alone; wrong ones make a decoder that the laws must catch.
@@ -137,12 +137,12 @@ class StoredDecoder(Generic[K]):
         length, config = header.length, self.config
         possible = np.arange(max(0, length))
         if self.storage.evicts and config.window is not None:
-            possible = possible[retained(possible, length, config.window, config.sinks)]
-        least = needed(length, config) if self.storage.evicts else possible
+            possible = possible[is_retained(possible, length, config.window, config.sinks)]
+        least = needed_positions(length, config) if self.storage.evicts else possible
         for layer in layers:
-            kept = layer["positions"]
-            whole = np.isin(least, kept).all() and np.isin(kept, possible).all()
-            if length < 0 or not whole or (np.diff(kept) <= 0).any():
+            positions = layer["positions"]
+            whole = np.isin(least, positions).all() and np.isin(positions, possible).all()
+            if length < 0 or not whole or (np.diff(positions) <= 0).any():
                 raise InputError(f"saved positions are not those of a cache of {length} tokens")
         check_fits(length, config)
         if length == 0:
@@ -154,9 +154,9 @@ class StoredDecoder(Generic[K]):
         return self._work.projected_rows
 
     def _check_retained(self, cache: K, length: int) -> None:
-        """Refuse a rollback to ``length`` tokens after which a row would miss what was evicted."""
+        """Refuse a rollback to ``length`` tokens after which a row would need evicted positions."""
         for layer in cache.state():
-            missing = np.setdiff1d(needed(length, self.config), layer["positions"])
+            missing = np.setdiff1d(needed_positions(length, self.config), layer["positions"])
             if missing.size:
                 raise Unsupported(
                     f"cannot crop from {cache.length} to {length} tokens: the next row needs "

@@ -1,8 +1,8 @@
 """Weights of a reference decoder, drawn from a seed.
 
 The frozen model's draws come first and in the published order (embedding; then query, key and
-value of each layer), so that every configuration with its sizes shares its exact weights. What
-the frozen model lacks is drawn from a second stream: switching an MLP on moves nothing else.
+value of each layer), so that every configuration with its sizes shares its exact weights. Parts
+that the frozen model lacks are drawn from a second stream: switching an MLP on changes no others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counting work where it is done. The closed forms to compare with are in tests and audit."""
+"""Counts of work, made where it is done. Tests and audit have the closed forms to compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a long run has reached: how many calls of each class of past and chunk."""
+"""The coverage of a long run: a table of the calls of each class of past and chunk."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from cachecheck.schedule.coverage import CHUNKS, PASTS, WINDOWS, from_wire
+from cachecheck.schedule.coverage import CHUNKS, PASTS, WINDOWS, from_pairs
 from cachecheck.verdict import Verdict
 
 
 def print_coverage(console: Console, verdicts: Sequence[Verdict]) -> None:
     """A table of calls by past and chunk, a line on the window, and the rate."""
-    covered = sum((from_wire(one.covered) for one in verdicts), Counter())
+    covered = sum((from_pairs(one.covered) for one in verdicts), Counter())
     if not covered:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))

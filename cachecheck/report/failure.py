@@ -1,4 +1,4 @@
-"""The block of one failure: the schedule, the place of the first wrong row, how to replay it."""
+"""The block of one failure: the schedule, the place of the first wrong row, the replay line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from cachecheck.schedule import Append, Schedule
-from cachecheck.schedule.notation import write
+from cachecheck.schedule.notation import format_steps
 from cachecheck.verdict import Verdict, Violation
 
 _TOKENS_SHOWN = 16
@@ -55,7 +55,7 @@ def _tokens(tokens: Sequence[int]) -> str:
 
 
 def _own_tokens(verdict: Verdict) -> list[str]:
-    """What the sequence with the wrong row holds by then, where that is not all the tokens."""
+    """The tokens of the sequence with the wrong row by then, where those are not all tokens."""
     broken, schedule = verdict.violation, Schedule.parse(verdict.schedule or "1")
     if broken is None or broken.call is None or schedule.plain:
         return []
@@ -80,7 +80,7 @@ def _place(broken: Violation, schedule: str | None) -> str:
         return f"chunk {broken.call}{row}"
     # A law may make calls of its own after the schedule's.
     step = parsed.steps[broken.call - 1 : broken.call]
-    shown = f" ({write(step)})" if step else ""
+    shown = f" ({format_steps(step)})" if step else ""
     return f"step {broken.call}{shown}{row}"
 
 

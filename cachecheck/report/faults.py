@@ -43,7 +43,7 @@ def print_fault(console: Console, fault: Fault) -> None:
     entries = {
         "symptom": symptom(fault),
         "mechanism": f"{fault.mechanism}, of {host}: {CACHE_KINDS[fault.host]}",
-        "kind": f"{kind.id}: {kind.what}",
+        "kind": f"{kind.id}: {kind.mistake}",
         "reports": ", ".join(fault.reports) or f"none of it alone; {len(kind.reports)} of its kind",
         "of its kind": ", ".join(like) or "no other",
         "law": f"{fault.law}: {LAWS[fault.law].statement}",
@@ -63,7 +63,7 @@ def print_kinds(console: Console) -> None:
         faults = [fault.id for fault in FAULTS.values() if fault.kind == kind.id]
         lines = [
             kind.id,
-            f"  what        {kind.what}",
+            f"  what        {kind.mistake}",
             f"  reports     {', '.join(kind.reports)}",
             f"  faults      {', '.join(faults) or f'none: {kind.unmodelled}'}",
             "",

@@ -110,7 +110,7 @@ def counted(page: LawPage) -> str:
 def reports(kind: Kind) -> str:
     """A kind of mistake, with the number of its public reports."""
     number = f"{len(kind.reports)} public report{'' if len(kind.reports) == 1 else 's'}"
-    return f"{kind.id}, {number}: {kind.what}"
+    return f"{kind.id}, {number}: {kind.mistake}"
 
 
 def _reasons(laws: Iterable[tuple[str, str]]) -> list[str]:

@@ -92,4 +92,4 @@ def _kind_row(kind: Kind) -> tuple[str, str, str, str]:
     reports = ", ".join(
         f"[{name}](https://github.com/{name.replace('#', '/issues/')})" for name in kind.reports
     )
-    return f"`{kind.id}`", kind.what, str(faults) if faults else kind.unmodelled, reports
+    return f"`{kind.id}`", kind.mistake, str(faults) if faults else kind.unmodelled, reports

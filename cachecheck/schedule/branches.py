@@ -1,4 +1,4 @@
-"""What every branch should hold: plain lists of tokens, moved along with the steps.
+"""The tokens that every branch should hold: plain lists, updated step by step.
 
 This is the whole model of a cache that the laws compare decoders with.
 """
@@ -50,7 +50,7 @@ class Branches:
     ended: set[str] = field(default_factory=set)
 
     def apply(self, step: Step, tokens: Sequence[int] = ()) -> None:
-        """Move along by one step; ``tokens`` are an append's new ones, row after row.
+        """Apply one step; ``tokens`` are an append's new ones, row after row.
 
         Raises:
             InputError: the step does not fit what is there. Nothing has changed then.
@@ -64,16 +64,18 @@ class Branches:
             case Fork(branch, source, rows):
                 old = self._branch(source)
                 self._check_free(branch)
-                self.live[branch] = old if rows is None else self._chosen(source, rows)
+                self.live[branch] = old if rows is None else self._with_rows(source, rows)
             case Release(branch):
                 self._end(branch)
             case Merge():
                 self._merge(step)
             case _:
-                self.live[step.branch] = self._moved(step, tokens)
+                self.live[step.branch] = self._branch_after(step, tokens)
 
-    def _moved(self, step: Append | Crop | Save | Reset | Reorder, tokens: Sequence[int]) -> Branch:
-        """What the step's own branch holds afterwards."""
+    def _branch_after(
+        self, step: Append | Crop | Save | Reset | Reorder, tokens: Sequence[int]
+    ) -> Branch:
+        """The step's own branch after the step."""
         name = step.branch
         match step:
             case Append():
@@ -84,7 +86,7 @@ class Branches:
                     raise InputError(f"branch {name} holds {len(row)} tokens; got crop{length}")
                 return Branch((row[:length],))
             case Reorder(rows=rows):
-                return self._chosen(name, rows)
+                return self._with_rows(name, rows)
             case Reset():
                 self._single(name)
                 return _EMPTY
@@ -116,7 +118,7 @@ class Branches:
         self._end(right)
         self.live[step.branch] = Branch(rows, batch=True)
 
-    def _chosen(self, name: str, rows: Sequence[int]) -> Branch:
+    def _with_rows(self, name: str, rows: Sequence[int]) -> Branch:
         there = self._batch(name).rows
         if not rows or min(rows) < 0 or max(rows) >= len(there):
             raise InputError(f"branch {name} has rows 0 to {len(there) - 1}; got {list(rows)}")
@@ -125,7 +127,9 @@ class Branches:
     def _branch(self, name: str) -> Branch:
         if name not in self.live:
             ended = "has ended" if name in self.ended else "does not exist"
-            raise InputError(f"branch {name} {ended}; live are {', '.join(self.live) or 'none'}")
+            raise InputError(
+                f"branch {name} {ended}; live branches: {', '.join(self.live) or 'none'}"
+            )
         return self.live[name]
 
     def _single(self, name: str) -> Branch:
@@ -142,7 +146,7 @@ class Branches:
 
     def _check_free(self, name: str) -> None:
         if name in self.live or name in self.ended:
-            raise InputError(f"branch {name} exists already; give each a name of its own")
+            raise InputError(f"branch {name} exists already; give each branch a name of its own")
 
     def _end(self, name: str) -> None:
         self._branch(name)

@@ -11,10 +11,10 @@ from cachecheck.schedule.schedule import Schedule
 
 @dataclass(frozen=True)
 class Case:
-    """What a law is tried on: tokens and the steps they are fed in.
+    """Tokens and the steps they are fed in; a law is tried on one of these.
 
-    Calls take the tokens in order, each its share, whatever branch they are on; a batch's row
-    after row.
+    Calls take the tokens in order, each its share, whatever branch they are on. A call on a batch
+    takes them row after row.
 
     Raises:
         InputError: the schedule does not add up to the tokens.

@@ -1,4 +1,4 @@
-"""Which calls a search has made: classes of past, of chunk, and of where the window lies."""
+"""The calls that a search has made, counted by past, chunk and place of the window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ CHUNKS = ("1", "2-7", "8+")
 WINDOWS = ("none", "within", "across", "beyond")
 """No window; the call ends within the first window's length; crosses it; begins beyond it."""
 
-Class = tuple[str, str, str]
+CallClass = tuple[str, str, str]
+"""A class of calls: one of `PASTS`, one of `CHUNKS`, one of `WINDOWS`."""
 
 
-def classes_of(schedule: Schedule, window: int | None) -> Counter[Class]:
-    """How many calls of each class a schedule makes; each row of a batch counts."""
+def classes_of(schedule: Schedule, window: int | None) -> Counter[CallClass]:
+    """The number of calls of each class in a schedule; each row of a batch counts."""
     return Counter(
         (_past(past), _chunk(chunk), _window(past, chunk, window))
         for past, chunk in _calls(schedule)
@@ -56,14 +57,14 @@ def _window(past: int, chunk: int, window: int | None) -> str:
     return "across" if past < window else "beyond"
 
 
-def to_wire(covered: Mapping[Class, int]) -> tuple[tuple[str, int], ...]:
-    """As plain data, ``past|chunk|window`` and its count."""
+def as_pairs(covered: Mapping[CallClass, int]) -> tuple[tuple[str, int], ...]:
+    """The counts as plain data: ``past|chunk|window`` and its count, sorted."""
     return tuple(("|".join(key), count) for key, count in sorted(covered.items()))
 
 
-def from_wire(data: Iterable[tuple[str, int]]) -> Counter[Class]:
-    """The inverse of `to_wire`."""
-    counts: Counter[Class] = Counter()
+def from_pairs(data: Iterable[tuple[str, int]]) -> Counter[CallClass]:
+    """The counts that `as_pairs` wrote."""
+    counts: Counter[CallClass] = Counter()
     for key, count in data:
         past, chunk, window = key.split("|")
         counts[past, chunk, window] = count

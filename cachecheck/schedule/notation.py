@@ -1,4 +1,4 @@
-"""The one-line notation of schedules, read and written.
+"""The one-line notation of schedules: parsing and formatting.
 
 ``5+3`` is two calls on the first branch; ``3 b=a b:2 crop1 4`` appends three tokens, forks, appends
 two to the fork, rolls the first branch back to one token and appends four.
@@ -29,8 +29,8 @@ steps separated by spaces, on branch a or on the one named before a colon:
   5+3          append five tokens in one call, then three in another
   b:2          append two tokens to branch b
   b=a          b becomes a fork of a        b=new      a new empty cache
-  crop4        roll back to four tokens     save       save, and go on from what is loaded
-  reset        empty it, to be used again   release    this branch ends
+  crop4        roll back to four tokens     save       save it, continue from the loaded copy
+  reset        empty it for reuse           release    this branch ends
   b=new*3      a batch of three rows        b:2/1/4    append to its rows in one call
   b:[2,0,0]    reorder its rows             c=b[1,2]   split off a copy of two rows
   d=b&c        the rows of b and c in one batch\
@@ -51,16 +51,16 @@ _SOURCE = re.compile(
 _WORDS: dict[str, type[Save | Reset | Release]] = {"save": Save, "reset": Reset, "release": Release}
 
 
-def read(text: str) -> tuple[Step, ...]:
-    """The steps that ``text`` names; whether they fit together is another question.
+def parse_steps(text: str) -> tuple[Step, ...]:
+    """The steps that ``text`` names. `Schedule` checks that they fit together.
 
     Raises:
-        InputError: naming the first part that is no step.
+        InputError: naming the first part that is not a step.
     """
-    return tuple(step for part in text.split() for step in _steps(part))
+    return tuple(step for part in text.split() for step in _parse_part(part))
 
 
-def write(steps: Sequence[Step]) -> str:
+def format_steps(steps: Sequence[Step]) -> str:
     """The notation of ``steps``; calls in a row on one branch are joined by plus signs."""
     parts: list[str] = []
     before: Step | None = None
@@ -69,18 +69,18 @@ def write(steps: Sequence[Step]) -> str:
         if joined and before is not None and before.branch == step.branch:
             parts[-1] += f"+{step.text()}"
         else:
-            parts.append(_written(step))
+            parts.append(_format_step(step))
         before = step
     return " ".join(parts)
 
 
-def _written(step: Step) -> str:
+def _format_step(step: Step) -> str:
     if isinstance(step, New | Fork | Merge):
         return f"{step.branch}={step.text()}"
     return step.text() if step.branch == FIRST else f"{step.branch}:{step.text()}"
 
 
-def _steps(part: str) -> Iterator[Step]:
+def _parse_part(part: str) -> Iterator[Step]:
     """A part between spaces: one step, or several calls joined by plus signs."""
     if action := _ACTION.fullmatch(part):
         branch = action["branch"] or FIRST
@@ -104,7 +104,7 @@ def _steps(part: str) -> Iterator[Step]:
             yield Fork(branch, source["source"], _indices(rows) if rows else None)
     else:
         raise InputError(
-            f"{part!r} is no step of a schedule; expected something like 5+3, b=a, "
+            f"{part!r} is not a step of a schedule; expected something like 5+3, b=a, "
             "b:2, crop4, save, reset, release, b=new*3, b:2/1/4, b:[2,0], d=b&c"
         )
 

@@ -1,4 +1,4 @@
-"""Every way to cut a sequence into calls."""
+"""The partitions of a sequence into calls."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from itertools import accumulate
 
 from cachecheck.errors import InputError
 from cachecheck.schedule.branches import Branches
-from cachecheck.schedule.notation import read, write
+from cachecheck.schedule.notation import format_steps, parse_steps
 from cachecheck.schedule.steps import FIRST, Append, New, Step
 
-_LARGEST, _MOST_ROWS = 1_000_000, 1_000
+_MOST_TOKENS, _MOST_ROWS = 1_000_000, 1_000
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,21 @@ class Schedule:
     def __post_init__(self) -> None:
         if not any(isinstance(step, Append) for step in self.steps):
             raise InputError("a schedule needs at least one call with tokens, like 5 or 5+3")
-        largest = max(map(tokens_of, self.steps), default=0)
+        largest = max(map(token_count, self.steps), default=0)
         rows = [step.rows for step in self.steps if isinstance(step, New) and step.rows]
-        if largest > _LARGEST or max(rows, default=0) > _MOST_ROWS:
+        if largest > _MOST_TOKENS or max(rows, default=0) > _MOST_ROWS:
             raise InputError(
-                f"a call has at most {_LARGEST:,} tokens and a batch {_MOST_ROWS:,} rows; "
+                f"a call has at most {_MOST_TOKENS:,} tokens and a batch {_MOST_ROWS:,} rows; "
                 f"got {largest:,} and {max(rows, default=0):,}"
             )
         branches = Branches()
         for number, step in enumerate(self.steps, start=1):
             try:
-                branches.apply(step, (0,) * tokens_of(step))
+                branches.apply(step, (0,) * token_count(step))
             except InputError as error:
-                raise InputError(f"step {number} of {write(self.steps)!r}: {error}") from error
+                raise InputError(
+                    f"step {number} of {format_steps(self.steps)!r}: {error}"
+                ) from error
 
     @classmethod
     def of(cls, chunks: Sequence[int]) -> Schedule:
@@ -62,14 +64,14 @@ class Schedule:
         Raises:
             InputError: text that is not in the notation, or steps that do not fit.
         """
-        return cls(read(text))
+        return cls(parse_steps(text))
 
     def __str__(self) -> str:
-        return write(self.steps)
+        return format_steps(self.steps)
 
     @cached_property
     def plain(self) -> bool:
-        """Whether it is calls on the first branch and nothing else."""
+        """True if it is calls on the first branch and nothing else."""
         return all(isinstance(one, Append) and one.branch == FIRST for one in self.steps)
 
     @cached_property
@@ -81,12 +83,12 @@ class Schedule:
         """
         if not self.plain:
             raise InputError(f"expected calls on one branch alone, like 5+3; got {self}")
-        return tuple(tokens_of(step) for step in self.steps)
+        return tuple(token_count(step) for step in self.steps)
 
     @cached_property
     def length(self) -> int:
         """Tokens appended in all, over all branches."""
-        return sum(map(tokens_of, self.steps))
+        return sum(map(token_count, self.steps))
 
     @cached_property
     def longest(self) -> int:
@@ -107,23 +109,23 @@ class Schedule:
         return [start for start, _ in self.spans[1:]]
 
     def walk(self, tokens: Sequence[int] | None = None) -> Iterator[Branches]:
-        """The branches after each step; one and the same object, moved along."""
+        """The branches after each step: the same object every time, updated in place."""
         branches, at = Branches(), 0
         given = (0,) * self.length if tokens is None else tokens
         for step in self.steps:
-            size = tokens_of(step)
+            size = token_count(step)
             branches.apply(step, given[at : at + size])
             at += size
             yield branches
 
 
-def tokens_of(step: Step) -> int:
-    """How many tokens a step appends."""
+def token_count(step: Step) -> int:
+    """The number of tokens that a step appends."""
     return sum(step.sizes) if isinstance(step, Append) else 0
 
 
 def operations_of(schedule: Schedule) -> set[str]:
-    """Names of what its steps do; ``batch`` where some call is on a batch."""
+    """Names of the operations of its steps; with ``batch`` if it makes a batch."""
     named = {step.operation for step in schedule.steps}
     batches = any(isinstance(step, New) and step.rows is not None for step in schedule.steps)
     return named | ({"batch"} if batches else set())

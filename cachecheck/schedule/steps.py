@@ -33,7 +33,7 @@ class Append:
     operation = "append"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "/".join(map(str, self.sizes))
 
 
@@ -47,7 +47,7 @@ class New:
     operation = "new"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "new" if self.rows is None else f"new*{self.rows}"
 
 
@@ -65,7 +65,7 @@ class Fork:
         return "fork" if self.rows is None else "split"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return self.source + ("" if self.rows is None else _indices(self.rows))
 
 
@@ -79,7 +79,7 @@ class Crop:
     operation = "crop"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return f"crop{self.length}"
 
 
@@ -92,7 +92,7 @@ class Save:
     operation = "save"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "save"
 
 
@@ -105,7 +105,7 @@ class Reset:
     operation = "reset"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "reset"
 
 
@@ -118,7 +118,7 @@ class Release:
     operation = "release"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "release"
 
 
@@ -132,7 +132,7 @@ class Reorder:
     operation = "reorder"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return _indices(self.rows)
 
 
@@ -146,7 +146,7 @@ class Merge:
     operation = "merge"
 
     def text(self) -> str:
-        """What stands after the branch's name in the notation."""
+        """The notation of the step, without its branch."""
         return "&".join(self.sources)
 
 
@@ -167,8 +167,8 @@ OPERATIONS = (
 """Names of what a step can do, plainest first: smaller schedules use earlier ones."""
 
 
-def key_of(step: Step) -> tuple[int, ...]:
-    """What makes a step smaller than another: plainer, on an earlier branch, with less."""
+def sort_key(step: Step) -> tuple[int, ...]:
+    """The order of steps by size: plainer ones, earlier branches and smaller numbers first."""
     numbers: tuple[int, ...]
     match step:
         case Append(sizes=sizes):

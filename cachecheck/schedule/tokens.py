@@ -1,4 +1,4 @@
-"""Tokens by number: of a seed, and changed at some positions."""
+"""Token sequences: drawn from a seed, or changed at some positions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def tokens_of_seed(seed: int, length: int, vocab_size: int) -> tuple[int, ...]:
-    """The tokens that ``--token-seed`` and ``certify`` stand for: any, neighbours different."""
+    """Random tokens of a seed, neighbours different; ``--token-seed`` and ``certify`` use them."""
     rng = random.Random(seed)  # noqa: S311 - nothing secret about it
     tokens: list[int] = []
     for _ in range(length):

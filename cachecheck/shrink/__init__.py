@@ -1,8 +1,8 @@
 """Smaller cases that still fail.
 
 Hypothesis shrinks what it drew, in the order in which it was drawn; dropping a token from the
-middle while a cut moves along is not among its moves, and some failures stay too large. These moves
-know what a schedule is: on the wrong masks they reach the same schedules with half the calls.
+middle while a cut moves along is not among its moves, and some failures stay too large. The moves
+here are made for schedules: on the wrong masks they reach the same schedules with half the calls.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cachecheck.schedule import Case
-from cachecheck.schedule.steps import key_of
+from cachecheck.schedule.steps import sort_key
 from cachecheck.shrink import plain, programs
 from cachecheck.shrink.coarse import coarse, cut_after
 
 __all__ = ["coarse", "cut_after", "shrink", "size_of"]
 
 _TRIES = 20_000
-"""Cases tried before a small one is small enough; ordinary failures take some hundreds."""
+"""Cases tried at most; ordinary failures take some hundreds."""
 
 Size = tuple[int, int, tuple[tuple[int, ...], ...], tuple[int, ...]]
 
 
 def size_of(case: Case) -> Size:
-    """What makes a case smaller: fewer tokens, then fewer steps, plainer steps, lower tokens.
+    """The size of a case, to compare: tokens, then steps, then how plain they are, then token IDs.
 
     Of plain schedules: fewer tokens, fewer calls, earlier cuts, lower tokens.
     """
     steps = case.schedule.steps
-    return len(case.tokens), len(steps), tuple(map(key_of, steps)), case.tokens
+    return len(case.tokens), len(steps), tuple(map(sort_key, steps)), case.tokens
 
 
 def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -> Case:
@@ -36,7 +36,7 @@ def shrink(case: Case, fails: Callable[[Case], bool], *, least_calls: int = 1) -
 
     Args:
         case: one that fails.
-        fails: whether a case fails in the same way. Called on smaller cases only, each one once.
+        fails: True for a case that fails in the same way. Called on smaller cases only, each once.
         least_calls: cases with fewer steps are not tried.
     """
     tried = {case}

@@ -1,4 +1,4 @@
-"""Bold moves for long cases: thousands of tokens down to a few with few calls.
+"""Bold moves for long cases: from thousands of tokens to a few, with few calls.
 
 Single steps from 4,096 tokens would take thousands of tries, each of them slow. So sizes are tried
 from the smallest up, doubling: most mistakes need very little.
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cachecheck.schedule import Append, Case, Crop
-from cachecheck.shrink.repair import Fed, case_of, fed_of, repaired
+from cachecheck.shrink.repair import StepWithTokens, case_of, repair, steps_of
 
 _SHORT = 24
-"""Tokens and steps from which on the fine moves take over."""
+"""The fine moves take over at this many tokens and steps together."""
 
 
 def coarse(case: Case, fails: Callable[[Case], bool]) -> Case:
@@ -21,23 +21,23 @@ def coarse(case: Case, fails: Callable[[Case], bool]) -> Case:
 
     Args:
         case: one that fails.
-        fails: whether a case fails in the same way.
+        fails: True for a case that fails in the same way.
     """
     tried = {case}
     improved = True
-    while improved and _load(case) > _SHORT:
+    while improved and _tokens_and_steps(case) > _SHORT:
         improved = False
         for candidate in _bold(case):
             if candidate in tried:
                 continue
             tried.add(candidate)
-            if _load(candidate) < _load(case) and fails(candidate):
+            if _tokens_and_steps(candidate) < _tokens_and_steps(case) and fails(candidate):
                 case, improved = candidate, True
                 break
     return case
 
 
-def _load(case: Case) -> int:
+def _tokens_and_steps(case: Case) -> int:
     return len(case.tokens) + len(case.schedule.steps)
 
 
@@ -49,10 +49,10 @@ def cut_after(case: Case, call: int, row: int) -> Case:
 
 
 def _bold(case: Case) -> Iterator[Case]:
-    fed = fed_of(case)
+    steps = steps_of(case)
     for moves in (_all_short, _without_runs, _joined, _one_short):
-        for candidate in moves(fed):
-            fitting = repaired(candidate)
+        for candidate in moves(steps):
+            fitting = repair(candidate)
             if any(tokens for _, tokens in fitting):
                 yield case_of(fitting)
 
@@ -64,19 +64,19 @@ def _sizes(longest: int) -> Iterator[int]:
         size *= 2
 
 
-def _all_short(fed: list[Fed]) -> Iterator[list[Fed]]:
-    """No call with more than so many tokens, its last ones; rollbacks in proportion."""
-    longest = max(max(step.sizes) for step, _ in fed if isinstance(step, Append))
+def _all_short(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
+    """Every call cut to its last tokens, at most a few; rollbacks shortened in proportion."""
+    longest = max(max(step.sizes) for step, _ in steps if isinstance(step, Append))
     for size in _sizes(longest):
-        yield [_shortened(one, size, longest) for one in fed]
+        yield [_shortened(one, size, longest) for one in steps]
 
 
-def _shortened(fed: Fed, most: int, longest: int) -> Fed:
-    step, tokens = fed
+def _shortened(one: StepWithTokens, most: int, longest: int) -> StepWithTokens:
+    step, tokens = one
     if isinstance(step, Crop):
         return replace(step, length=max(1, step.length * most // longest)), ()
     if not isinstance(step, Append):
-        return fed
+        return one
     kept: tuple[int, ...] = ()
     at = 0
     for size in step.sizes:
@@ -85,21 +85,21 @@ def _shortened(fed: Fed, most: int, longest: int) -> Fed:
     return replace(step, sizes=tuple(min(size, most) for size in step.sizes)), kept
 
 
-def _without_runs(fed: list[Fed]) -> Iterator[list[Fed]]:
+def _without_runs(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
     """Without a run of steps: all but the last, halves, quarters and so on."""
-    size = len(fed) - 1
+    size = len(steps) - 1
     while size >= 1:
-        for start in range(0, len(fed) - size + 1, size):
-            yield fed[:start] + fed[start + size :]
+        for start in range(0, len(steps) - size + 1, size):
+            yield steps[:start] + steps[start + size :]
         size //= 2
 
 
-def _joined(fed: list[Fed]) -> Iterator[list[Fed]]:
+def _joined(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
     """Runs of calls on one branch in one call: all before the last, then halves."""
-    size = len(fed) - 1
+    size = len(steps) - 1
     while size >= 2:
-        for start in range(0, len(fed) - size + 1, size):
-            run = fed[start : start + size]
+        for start in range(0, len(steps) - size + 1, size):
+            run = steps[start : start + size]
             branches = {
                 step.branch if isinstance(step, Append) and len(step.sizes) == 1 else None
                 for step, _ in run
@@ -108,15 +108,15 @@ def _joined(fed: list[Fed]) -> Iterator[list[Fed]]:
             if name is not None and not branches:
                 tokens = tuple(token for _, some in run for token in some)
                 joined = (Append(name, (len(tokens),)), tokens)
-                yield [*fed[:start], joined, *fed[start + size :]]
+                yield [*steps[:start], joined, *steps[start + size :]]
         size //= 2
 
 
-def _one_short(fed: list[Fed]) -> Iterator[list[Fed]]:
+def _one_short(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
     """One call shorter, from the longest on."""
-    longest_first = sorted(range(len(fed)), key=lambda at: len(fed[at][1]), reverse=True)
+    longest_first = sorted(range(len(steps)), key=lambda at: len(steps[at][1]), reverse=True)
     for at in longest_first:
-        step, _ = fed[at]
+        step, _ = steps[at]
         if isinstance(step, Append):
             for size in _sizes(max(step.sizes)):
-                yield [*fed[:at], _shortened(fed[at], size, max(step.sizes)), *fed[at + 1 :]]
+                yield [*steps[:at], _shortened(steps[at], size, max(step.sizes)), *steps[at + 1 :]]

@@ -6,24 +6,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cachecheck.schedule import Append, Fork, Merge, New, Reorder, Step
-from cachecheck.shrink.repair import Fed
+from cachecheck.shrink.repair import StepWithTokens
 
 
-def narrower(fed: list[Fed]) -> Iterator[list[Fed]]:
-    """One row less where rows come from: a new batch, a split or a reorder that chooses them."""
-    for at, (step, _) in enumerate(fed):
+def narrower(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
+    """One row less in a step that makes rows: a new batch, a split or a reorder."""
+    for at, (step, _) in enumerate(steps):
         for row in range(_width(step)):
-            yield [*fed[:at], (_without(step, row), ()), *_Followed(fed, at, row).rest()]
+            yield [
+                *steps[:at],
+                (_without(step, row), ()),
+                *_WithoutRow(steps, at, row).later_steps(),
+            ]
 
 
-def narrower_twice(fed: list[Fed]) -> Iterator[list[Fed]]:
-    """Two rows less: a batch and what is chosen from it may have to shrink together."""
-    for once in narrower(fed):
+def narrower_twice(steps: list[StepWithTokens]) -> Iterator[list[StepWithTokens]]:
+    """Two rows less: a batch and the rows chosen from it may have to shrink together."""
+    for once in narrower(steps):
         yield from narrower(once)
 
 
 def _width(step: Step) -> int:
-    """How many rows a step brings about, if there is one to spare."""
+    """The number of rows that a step makes, if it can do with one less; else 0."""
     match step:
         case New(rows=int(count)) if count > 1:
             return count
@@ -41,39 +45,39 @@ def _without(step: Step, row: int) -> Step:
     raise AssertionError(step)
 
 
-class _Followed:
-    """The steps after ``at``, in which what came of one row is left out."""
+class _WithoutRow:
+    """The steps after step ``at``, without one of its rows and all that came from that row."""
 
-    def __init__(self, fed: list[Fed], at: int, row: int) -> None:
-        self.later = fed[at + 1 :]
-        self.gone: dict[str, set[int]] = {fed[at][0].branch: {row}}
+    def __init__(self, steps: list[StepWithTokens], at: int, row: int) -> None:
+        self.later = steps[at + 1 :]
+        self.gone: dict[str, set[int]] = {steps[at][0].branch: {row}}
         self.counts: dict[str, int] = {}
-        for step, _ in fed[: at + 1]:
-            self._count(step)
+        for step, _ in steps[: at + 1]:
+            self._note_row_count(step)
 
-    def rest(self) -> Iterator[Fed]:
-        """Each later step as it is without the row; none where nothing is left of it."""
+    def later_steps(self) -> Iterator[StepWithTokens]:
+        """Each later step without the row; a step of which nothing is left is skipped."""
         for step, tokens in self.later:
-            left = self._left(step, tokens)
-            self._count(step)
+            left = self._reduced(step, tokens)
+            self._note_row_count(step)
             if left is not None:
                 yield left
 
-    def _left(self, step: Step, tokens: tuple[int, ...]) -> Fed | None:
+    def _reduced(self, step: Step, tokens: tuple[int, ...]) -> StepWithTokens | None:
         gone = self.gone.get(step.branch, set())
         match step:
             case Append() if gone:
-                return _fewer(step, tokens, gone)
+                return _fewer_tokens(step, tokens, gone)
             case Fork(source=source, rows=rows):
-                return self._chosen(step, rows, self.gone.get(source, set()))
+                return self._fewer_chosen(step, rows, self.gone.get(source, set()))
             case Reorder(rows=rows):
-                return self._chosen(step, rows, gone)
-        self._other(step)
+                return self._fewer_chosen(step, rows, gone)
+        self._note_rows_gone(step)
         return step, tokens
 
-    def _chosen(
+    def _fewer_chosen(
         self, step: Fork | Reorder, rows: tuple[int, ...] | None, gone: set[int]
-    ) -> Fed | None:
+    ) -> StepWithTokens | None:
         if rows is None:
             self.gone[step.branch] = set(gone)
             return step, ()
@@ -81,7 +85,7 @@ class _Followed:
         kept = tuple(row - sum(one < row for one in gone) for row in rows if row not in gone)
         return (replace(step, rows=kept), ()) if kept else None
 
-    def _other(self, step: Step) -> None:
+    def _note_rows_gone(self, step: Step) -> None:
         if isinstance(step, New):
             self.gone.pop(step.branch, None)
         if isinstance(step, Merge):
@@ -90,7 +94,7 @@ class _Followed:
             behind = {shift + row for row in self.gone.get(right, set())}
             self.gone[step.branch] = self.gone.get(left, set()) | behind
 
-    def _count(self, step: Step) -> None:
+    def _note_row_count(self, step: Step) -> None:
         match step:
             case New(branch=branch, rows=rows):
                 self.counts[branch] = rows or 1
@@ -102,7 +106,7 @@ class _Followed:
                 self.counts[branch] = sum(self.counts.get(source, 1) for source in sources)
 
 
-def _fewer(step: Append, tokens: tuple[int, ...], gone: set[int]) -> Fed | None:
+def _fewer_tokens(step: Append, tokens: tuple[int, ...], gone: set[int]) -> StepWithTokens | None:
     sizes: list[int] = []
     some: list[int] = []
     begin = 0

@@ -1,4 +1,4 @@
-"""Steps with their tokens, and what to do when they no longer fit together."""
+"""Steps with their tokens, and the repair of steps that no longer fit together."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from cachecheck.schedule import (
     branch_name,
 )
 
-Fed = tuple[Step, tuple[int, ...]]
+StepWithTokens = tuple[Step, tuple[int, ...]]
 """A step and the tokens that it appends."""
 
 
-def fed_of(case: Case) -> list[Fed]:
+def steps_of(case: Case) -> list[StepWithTokens]:
     """The steps of a case, each with the tokens it appends."""
-    fed, at = [], 0
+    steps, at = [], 0
     for step in case.schedule.steps:
         size = sum(step.sizes) if isinstance(step, Append) else 0
-        fed.append((step, case.tokens[at : at + size]))
+        steps.append((step, case.tokens[at : at + size]))
         at += size
-    return fed
+    return steps
 
 
-def case_of(fed: Sequence[Fed]) -> Case:
+def case_of(steps: Sequence[StepWithTokens]) -> Case:
     """The case of these steps, which must fit."""
-    tokens = tuple(token for _, some in fed for token in some)
-    return Case(tokens, Schedule(tuple(step for step, _ in fed)))
+    tokens = tuple(token for _, some in steps for token in some)
+    return Case(tokens, Schedule(tuple(step for step, _ in steps)))
 
 
-def repaired(fed: Sequence[Fed]) -> list[Fed]:
-    """Steps that fit: what cannot be done is left out, lengths and rows are brought into range.
+def repair(steps: Sequence[StepWithTokens]) -> list[StepWithTokens]:
+    """Steps that fit: impossible ones are left out, lengths and rows are brought into range.
 
     Branches are renamed in the order of their creation.
     """
-    branches, names, kept = Branches(), {FIRST: FIRST}, list[Fed]()
-    for old, tokens in fed:
+    branches, names, kept = Branches(), {FIRST: FIRST}, list[StepWithTokens]()
+    for old, tokens in steps:
         try:
             step = _renamed(old, names, branches)
             step, some = _fitted(step, tokens, branches)
@@ -74,7 +74,7 @@ def _renamed(step: Step, names: dict[str, str], branches: Branches) -> Step:
 def _fitted(
     step: Step, tokens: tuple[int, ...], branches: Branches
 ) -> tuple[Step, tuple[int, ...]]:
-    """``step`` within the range of what its branch holds."""
+    """``step`` within the range of its branch's tokens and rows."""
     match step:
         case Append(branch=name, sizes=sizes):
             count = len(branches.live[name].rows)
@@ -83,10 +83,10 @@ def _fitted(
             tokens = (tokens * needed)[:needed] if len(tokens) < needed else tokens[:needed]
             return replace(step, sizes=sizes), tokens
         case Crop(branch=name, length=length):
-            held = branches.live[name].length
-            if held < 1:
+            most = branches.live[name].length
+            if most < 1:
                 raise InputError("nothing to roll back")
-            return replace(step, length=min(length, held)), ()
+            return replace(step, length=min(length, most)), ()
         case Reorder(branch=name, rows=rows):
             return replace(step, rows=_within(rows, len(branches.live[name].rows))), ()
         case Fork(source=source, rows=rows) if rows is not None:

@@ -1,4 +1,4 @@
-"""What a law found: plain data, and each part of it in a sentence."""
+"""Verdicts: the findings of a law as plain data, and each reason in a sentence."""
 
 from cachecheck.verdict.data import (
     Answer,

@@ -1,4 +1,4 @@
-"""What a law found, as plain data. How it is shown is the business of ``report/``."""
+"""Violations, findings and verdicts, as plain data; ``report/`` renders them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cachecheck.verdict.sentences import sentence
 
 
 class Answer(StrEnum):
-    """The five things a law can say."""
+    """The five answers that a law can give."""
 
     HOLDS = "HOLDS"
     VIOLATED = "VIOLATED"
@@ -22,20 +22,20 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True)
 class Violation:
-    """Where a decoder first departs from a law.
+    """The place where a decoder first departs from a law, and by how much.
 
     Its identity is (law, kind), never the numbers: shrinking keeps the identity it began with.
 
     Attributes:
         law: id of the law broken.
-        kind: which of the law's comparisons failed.
+        kind: the comparison that failed, among those of the law.
         position: of the first wrong row in the whole sequence; None where no row is concerned.
         difference: largest absolute difference in that row; None where bytes were compared.
-        tolerance: what would still have been equal.
-        message: one sentence.
+        tolerance: largest difference that would still have been equal.
+        message: the violation in one sentence.
         call: the call that gave the row, counted from 1; None for a full pass.
         row: index of the row within that call.
-        sequence: of a batch, which of its sequences; None for one alone.
+        sequence: index of the sequence in its batch; None for one alone.
     """
 
     law: str
@@ -51,10 +51,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a law found on one case: how close it came, and the violation if there is one.
+    """The result of a law on one case: the largest difference, and the violation if there is one.
 
-    For `sensitivity` the difference is what should be large. ``refusal`` is why the decoder did not
-    go on to the end of the case, where it did not.
+    For `sensitivity` the difference should be large. ``refusal`` is the reason why the decoder
+    refused to go on to the end of the case; empty if it did not.
     """
 
     difference: float
@@ -65,7 +65,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a law found over a whole search.
+    """The result of a law over a whole search.
 
     Attributes:
         law: its id.
@@ -78,12 +78,12 @@ class Verdict:
         tokens: its tokens, or None.
         decoder_seed: seed of the decoder's weights in that case, or None.
         violation: on VIOLATED.
-        reasons: why the answer is what it is, beside the violation; in the order to tell them.
+        reasons: the reasons for the answer, beside the violation, in the order to tell them.
         covered: calls made of each class, ``past|chunk|window``; see ``schedule/coverage.py``.
         margin: the room for a mistake between rounding and tolerance, where it was measured.
-        shrunk: whether the case was made as small as it gets.
-        repeatable: whether the case fails by itself when it is tried again.
-        known_before: whether the case is one that failed in an earlier run.
+        shrunk: True if the case was made as small as it gets.
+        repeatable: True if the case fails by itself when it is tried again.
+        known_before: True if the case is one that failed in an earlier run.
     """
 
     law: str
@@ -105,17 +105,17 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Whether there is a case that breaks the law, or makes the decoder raise."""
+        """True if there is a case that breaks the law, or makes the decoder raise."""
         broken = self.answer in (Answer.VIOLATED, Answer.ERROR)
         return broken and self.schedule is not None
 
     @property
     def not_offered(self) -> bool:
-        """Whether the decoder simply lacks the members that the law is about."""
+        """True if the decoder lacks the members that the law is about."""
         return self.answer is Answer.UNSUPPORTED and self.has(Code.NOT_OFFERED)
 
     def has(self, code: Code) -> bool:
-        """Whether this is among its reasons."""
+        """True if this is among its reasons."""
         return any(reason.code is code for reason in self.reasons)
 
     @property

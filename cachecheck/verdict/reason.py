@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Code(StrEnum):
-    """Everything that a verdict can give as a reason beside a violation."""
+    """The reasons that a verdict can give, beside a violation."""
 
     # UNSUPPORTED
     NOT_OFFERED = "not offered"
@@ -56,11 +56,12 @@ class Margin:
     """The room between rounding and the mildest mistake, relative to an entry's size.
 
     Attributes:
-        noise: of rounding.
-        tolerance: what is called equal: the usual one, or less where the signal asks for it.
-        signal: of the mildest relevant mistake; None where nothing earlier moves a row.
-        probe: what it was measured on: ``influence`` of a token, or ``order`` of two.
-        length: of the sequence that it was measured on.
+        noise: size of rounding.
+        tolerance: largest difference that is called equal: the usual one, or less where the signal
+            asks for it.
+        signal: size of the mildest relevant mistake; None where no earlier token moves a row.
+        probe: the mistake that was tried: the ``influence`` of a token, or the ``order`` of two.
+        length: tokens of the sequence that it was measured on.
     """
 
     noise: float
@@ -72,18 +73,18 @@ class Margin:
 
 @dataclass(frozen=True)
 class Reason:
-    """One reason; which values are set follows from the code (see sentences.py).
+    """One reason; its code determines the values that are set (see sentences.py).
 
     Attributes:
-        code: which.
+        code: the kind of reason.
         quoted: the decoder's own words, members of it, or a place in its code.
         count: cases, programs, or tokens.
-        of: how many the count is out of.
+        of: the total that the count is out of.
         value: a difference, or a share of a tolerance.
-        bound: what the value is compared with.
+        bound: the number that the value is compared with.
         margin: the room that was measured.
         precision: of the arithmetic concerned.
-        has_float64: whether the decoder can be run in float64.
+        has_float64: True if the decoder can be run in float64.
     """
 
     code: Code

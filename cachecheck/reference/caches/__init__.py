@@ -1,6 +1,6 @@
-"""The caches that people run, each behind the border and all equal to the same full pass.
+"""The kinds of caches that people run, each behind the border and equal to the same full pass.
 
-A kind is how keys and values are stored; the forward pass in `extend` is the same for all of them.
+Kinds differ in how keys and values are stored; most share the forward pass in `extend`.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,6 +54,6 @@ CACHE_KINDS: Mapping[str, str] = MappingProxyType(
         "batched": "ragged batches with left padding, and single sequences",
     }
 )
-"""What each kind is, in a line."""
+"""A description of each kind, in a line."""
 
 __all__ = ["CACHES", "CACHE_KINDS"]

@@ -1,4 +1,4 @@
-"""Which blocks of a pool are in use, and by how many block tables."""
+"""Reference counts of the blocks in a pool: how many block tables use each."""
 
 from __future__ import annotations
 

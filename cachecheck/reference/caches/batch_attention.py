@@ -36,21 +36,21 @@ def padded_positions(pads: Ints, columns: int, past: Ints) -> Ints:
 
 
 def full_mask(pads: Ints, columns: int, config: Config) -> Bools:
-    """Who sees whom in a left-padded pass over whole sequences: (B,), T -> (B, T, T)."""
-    seen = np.tri(columns, dtype=bool)  # (T, T), on and below the diagonal
-    near = seen
+    """The mask of a left-padded pass over whole sequences: (B,), T -> (B, T, T)."""
+    causal = np.tri(columns, dtype=bool)  # (T, T), on and below the diagonal
+    near = causal
     if config.window is not None:
-        near = seen & ~np.tri(columns, k=-config.window, dtype=bool)  # (T, T)
+        near = causal & ~np.tri(columns, k=-config.window, dtype=bool)  # (T, T)
     column = np.arange(columns)  # (T,)
     real = column >= pads[:, None]  # (B, T)
     sink = column < pads[:, None] + config.sinks  # (B, T), a row's first tokens, and its pads
-    visible = (near | (seen & sink[:, None, :])) & real[:, None, :]  # (B, T, T)
+    visible = (near | (causal & sink[:, None, :])) & real[:, None, :]  # (B, T, T)
     # A pad row would see nothing, and its softmax be NaN: it sees itself.
     return np.asarray(visible | (np.eye(columns, dtype=bool) & ~real[:, :, None]))
 
 
 def cached_mask(query: Ints, key: Ints, config: Config) -> Bools:
-    """Who sees whom among new rows and retained columns, the chunk's own columns last.
+    """The mask of new rows over retained columns, the chunk's own columns last.
 
     (B, T) and (B, R+T) positions, PAD where there is no token -> (B, T, R+T).
     """
@@ -65,10 +65,10 @@ def cached_mask(query: Ints, key: Ints, config: Config) -> Bools:
 
 
 def batch_bias(query: Ints, key: Ints, config: Config) -> Floats | None:
-    """What positions add to the scores: (B, T), (B, S) -> (B, H, T, S), or None.
+    """The bias that positions add to the scores: (B, T), (B, S) -> (B, H, T, S), or None.
 
-    `score_bias` knows no batch, but depends on distances alone: it gets each as a position seen
-    from 0. Those of pads mean nothing, and the mask drops them.
+    `score_bias` takes no batch, but depends on distances alone: it gets each distance as a
+    position, measured from 0. Those of pads mean nothing, and the mask drops them.
     """
     distance = query[:, :, None] - key[:, None, :]  # (B, T, S)
     bias = score_bias(config, distance.reshape(-1), np.zeros(1, np.int64))  # (H, B*T*S, 1)

@@ -29,7 +29,7 @@ class BatchCache:
     keys: tuple[Floats, ...]  # per layer (B, G, R, D), rotated when positions are rotary
     values: tuple[Floats, ...]  # per layer (B, G, R, D)
     positions: Ints  # (B, R) absolute positions of each row's own tokens, PAD elsewhere
-    lengths: Ints  # (B,) tokens seen by each row, evicted ones included
+    lengths: Ints  # (B,) tokens of each row so far, evicted ones included
     fingerprint: str  # of the weights that made it; other weights refuse it
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from cachecheck.reference.work import Work
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Positions of queries and keys, PAD where there is no token, and who sees whom.
+    """Positions of queries and keys, PAD where there is no token, and the mask.
 
     R columns come from a cache, T are the pass's own.
     """
@@ -37,7 +37,7 @@ def batch_pass(
     config, shape = weights.config, ids.shape
     # All but attention goes row by row, so that B and T can be one axis there. Pads count as
     # position 0, which every table of positions has.
-    places = np.maximum(columns.query, 0).reshape(-1)  # (B*T,)
+    positions = np.maximum(columns.query, 0).reshape(-1)  # (B*T,)
     bias = batch_bias(columns.query, columns.key, config)  # (B, H, T, R+T) or None
     keys: list[Floats] = []
     values: list[Floats] = []
@@ -47,10 +47,10 @@ def batch_pass(
         return heads.reshape(len(heads), *shape, -1).transpose(1, 0, 2, 3)
 
     with np.errstate(invalid="raise", over="raise", divide="raise"):
-        x = embed(weights, ids.reshape(-1), places)  # (B*T, width)
+        x = embed(weights, ids.reshape(-1), positions)  # (B*T, width)
         for layer, old_key, old_value in zip(weights.layers, past.keys, past.values, strict=True):
             normal = normalise(x, config)  # (B*T, width)
-            query, key, value = project(normal, layer, config, places, work)  # (H|G, B*T, D)
+            query, key, value = project(normal, layer, config, positions, work)  # (H|G, B*T, D)
             keys.append(np.concatenate([old_key, split(key)], axis=2))  # (B, G, R+T, D)
             values.append(np.concatenate([old_value, split(value)], axis=2))  # (B, G, R+T, D)
             mixed = batch_attention(

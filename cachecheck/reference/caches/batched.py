@@ -1,6 +1,6 @@
 """The reference decoder for batches of ragged rows, left-padded in every call.
 
-Single sequences go the reference's own way, so that a batch can be judged by it.
+Single sequences take the reference's own path, so that a batch can be judged by it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cachecheck.reference.caches.batch_cache import (
     reorder_rows,
 )
 from cachecheck.reference.caches.batch_pass import Columns, batch_pass
-from cachecheck.reference.caches.random_configs import any_config
+from cachecheck.reference.caches.random_configs import random_config
 from cachecheck.reference.checks import check_fits, check_tokens
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.extend import extend
@@ -43,7 +43,7 @@ class BatchedDecoder:
     """A reference decoder that also takes many sequences at a time.
 
     Args:
-        config: what the decoder is.
+        config: the decoder's shape and features.
         seed: of its weights.
     """
 
@@ -91,8 +91,8 @@ class BatchedDecoder:
             InputError: no sequence, bad tokens, or more of them than ``max_length``.
         """
         ids, pads = left_pad(self._check_rows(tokens, None), self.pad_token)  # (B, T), (B,)
-        places = padded_positions(pads, ids.shape[1], np.zeros_like(pads))  # (B, T)
-        columns = Columns(places, places, full_mask(pads, ids.shape[1], self.config))
+        positions = padded_positions(pads, ids.shape[1], np.zeros_like(pads))  # (B, T)
+        columns = Columns(positions, positions, full_mask(pads, ids.shape[1], self.config))
         nothing = new_batch_cache(self.weights, len(ids))
         rows, _, _ = batch_pass(self.weights, ids, columns, nothing, None)
         return [row[pad:] for row, pad in zip(rows, pads, strict=True)]
@@ -121,12 +121,12 @@ class BatchedDecoder:
         ids, pads = left_pad(
             self._check_rows(tokens, cache.lengths), self.pad_token
         )  # (B, T), (B,)
-        places = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
-        seen = np.concatenate([cache.positions, places], axis=1)  # (B, R+T)
-        columns = Columns(places, seen, self._cached_mask(places, seen))
+        positions = padded_positions(pads, ids.shape[1], cache.lengths)  # (B, T)
+        key_positions = np.concatenate([cache.positions, positions], axis=1)  # (B, R+T)
+        columns = Columns(positions, key_positions, self._cached_mask(positions, key_positions))
         rows, keys, values = batch_pass(self.weights, ids, columns, cache, self._work)
         lengths = cache.lengths + ids.shape[1] - pads  # (B,)
-        after = BatchCache(keys, values, seen, lengths, cache.fingerprint)
+        after = BatchCache(keys, values, key_positions, lengths, cache.fingerprint)
         chunks = [row[pad:] for row, pad in zip(rows, pads, strict=True)]
         return chunks, evict_columns(after, self.config)
 
@@ -145,7 +145,7 @@ class BatchedDecoder:
         return merge_rows([check_batch_cache(one, self.weights.fingerprint) for one in caches])
 
     def _cached_mask(self, query: Ints, key: Ints) -> Bools:
-        """Who sees whom among new rows and all columns: (B, T), (B, R+T) -> (B, T, R+T)."""
+        """The mask of new rows over all columns: (B, T), (B, R+T) -> (B, T, R+T)."""
         return cached_mask(query, key, self.config)
 
     def _check_rows(self, tokens: Sequence[Any], past: Ints | None) -> list[Ints]:
@@ -171,5 +171,5 @@ def batched(seed: int, dtype: Precision = "float64") -> BatchedDecoder:
     if seed == 0:
         return BatchedDecoder(Config(vocab_size=16, width=8, head_width=8, dtype=dtype))
     rng = np.random.default_rng([seed, 5])
-    config = any_config(rng, least_window=1, most_layers=3, dtype=dtype)
+    config = random_config(rng, least_window=1, most_layers=3, dtype=dtype)
     return BatchedDecoder(config, seed=seed)

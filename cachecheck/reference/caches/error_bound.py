@@ -1,4 +1,4 @@
-"""How far the rows of an 8-bit cache can be from those of the full pass, from the weights alone."""
+"""A bound on the error of an 8-bit cache's rows, from the weights alone."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ def _half_step(array: Floats) -> Floats:
 def _all_projections(weights: Weights, positions: Ints) -> tuple[Floats, Floats, Floats]:
     """Query, key and value of every token at every position: (H|G, N, D) each, N = M V."""
     tokens = np.tile(np.arange(weights.config.vocab_size), len(positions))  # (N,)
-    places = np.repeat(positions, weights.config.vocab_size)  # (N,)
-    inputs = embed(weights, tokens, places)  # (N, width)
-    return project(inputs, weights.layers[0], weights.config, places, None)
+    token_positions = np.repeat(positions, weights.config.vocab_size)  # (N,)
+    inputs = embed(weights, tokens, token_positions)  # (N, width)
+    return project(inputs, weights.layers[0], weights.config, token_positions, None)

@@ -30,7 +30,7 @@ from cachecheck.reference.caches.hybrid_cache import (
     new_hybrid_cache,
     save_hybrid_cache,
 )
-from cachecheck.reference.caches.hybrid_drawing import hybrid_config
+from cachecheck.reference.caches.hybrid_config import hybrid_config
 from cachecheck.reference.caches.hybrid_recurrence import block_chunk, block_whole
 from cachecheck.reference.caches.hybrid_weights import RecurrentWeights, draw_hybrid_weights
 from cachecheck.reference.checks import check_fits, check_tokens
@@ -72,14 +72,14 @@ class HybridDecoder:
         """(T,) integers -> (T, width) or (T, V), no cache and no state involved."""
         ids = check_tokens(tokens, self.vocab_size)  # (T,)
         check_fits(len(ids), self.config)
-        places = np.arange(len(ids))  # (T,)
+        positions = np.arange(len(ids))  # (T,)
         with np.errstate(invalid="raise", over="raise", divide="raise"):
-            x = embed(self.weights.attention, ids, places)  # (T, width)
+            x = embed(self.weights.attention, ids, positions)  # (T, width)
             for layer in self.weights.layers:
                 if isinstance(layer, RecurrentWeights):
                     x = block_whole(x, layer, self.config)  # (T, width)
                 else:
-                    x = attend_whole(x, layer, self.config, places)  # (T, width)
+                    x = attend_whole(x, layer, self.config, positions)  # (T, width)
             return read_out(x, self.weights.attention)  # (T, width) or (T, V)
 
     def new_cache(self) -> HybridCache:
@@ -96,15 +96,15 @@ class HybridDecoder:
         check_hybrid_cache(cache, self.weights)
         length = cache.length + len(ids)
         check_fits(length, self.config)
-        places = np.arange(cache.length, length)  # (T,)
-        kept: list[LayerState] = []
+        positions = np.arange(cache.length, length)  # (T,)
+        after_layers: list[LayerState] = []
         with np.errstate(invalid="raise", over="raise", divide="raise"):
-            x = embed(self.weights.attention, ids, places)  # (T, width)
+            x = embed(self.weights.attention, ids, positions)  # (T, width)
             for layer, past in zip(self.weights.layers, cache.layers, strict=True):
-                x, after = self._layer_chunk(x, layer, past, places)  # (T, width)
-                kept.append(after)
+                x, after = self._layer_chunk(x, layer, past, positions)  # (T, width)
+                after_layers.append(after)
             rows = read_out(x, self.weights.attention)  # (T, width) or (T, V)
-        return rows, HybridCache(tuple(kept), length, cache.fingerprint)
+        return rows, HybridCache(tuple(after_layers), length, cache.fingerprint)
 
     def full_batch(self, tokens: Sequence[Any]) -> list[Floats]:
         """Rows of B sequences, (T_b, width) or (T_b, V) for each, no cache involved."""
@@ -175,15 +175,15 @@ class HybridDecoder:
         return self.extend(tokens, past)
 
     def _layer_chunk(
-        self, x: Floats, layer: RecurrentWeights | LayerWeights, past: LayerState, places: Ints
+        self, x: Floats, layer: RecurrentWeights | LayerWeights, past: LayerState, positions: Ints
     ) -> tuple[Floats, LayerState]:
         if isinstance(layer, RecurrentWeights) and isinstance(past, RecurrentState):
-            return self._recur(x, layer, past)
+            return self._recurrent_chunk(x, layer, past)
         assert isinstance(layer, LayerWeights)  # noqa: S101 - made by the same weights
         assert isinstance(past, AttentionState)  # noqa: S101
-        return attend_chunk(x, layer, self.config, past, places, work=self._work)
+        return attend_chunk(x, layer, self.config, past, positions, work=self._work)
 
-    def _recur(
+    def _recurrent_chunk(
         self, x: Floats, layer: RecurrentWeights, past: RecurrentState
     ) -> tuple[Floats, RecurrentState]:
         """A recurrent block over the chunk, going on from ``past``."""

@@ -1,4 +1,4 @@
-"""An attention layer of the hybrid decoder by two roads: a whole pass, and a chunk."""
+"""An attention layer of the hybrid decoder in two ways: over a whole sequence, and a chunk."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cachecheck.reference.weights import Floats, LayerWeights
 from cachecheck.reference.work import Work
 
 
-def attend_whole(x: Floats, layer: LayerWeights, config: Config, places: Ints) -> Floats:
+def attend_whole(x: Floats, layer: LayerWeights, config: Config, positions: Ints) -> Floats:
     """The layer over a whole sequence: (T, width), positions (T,) -> (T, width)."""
     normal = normalise(x, config)  # (T, width)
-    query, key, value = project(normal, layer, config, places, None)  # (H|G, T, D)
+    query, key, value = project(normal, layer, config, positions, None)  # (H|G, T, D)
     mask = triangle(len(x), 0, config.window, config.sinks)  # (T, T)
-    bias = score_bias(config, places, places)  # (H, T, T) or None
+    bias = score_bias(config, positions, positions)  # (H, T, T) or None
     mixed, _ = attention(query, key, value, mask, bias=bias)  # (H, T, D)
     return finish(x, mixed, layer, config)  # (T, width)
 
@@ -28,15 +28,17 @@ def attend_chunk(
     layer: LayerWeights,
     config: Config,
     past: AttentionState,
-    places: Ints,
+    positions: Ints,
     *,
     work: Work,
 ) -> tuple[Floats, AttentionState]:
-    """The layer over T new tokens at ``places``, and what it retains then."""
+    """The layer over T new tokens at ``positions``, and its state afterwards."""
     normal = normalise(x, config)  # (T, width)
-    query, key, value = project(normal, layer, config, places, work)  # (H|G, T, D)
-    seen = past.append(key, value, places)  # (G, R+T, D) keys and values
-    mask = offset_mask(places, seen.positions, window=config.window, sinks=config.sinks)  # (T, R+T)
-    bias = score_bias(config, places, seen.positions)  # (H, T, R+T) or None
-    mixed, _ = attention(query, seen.key, seen.value, mask, bias=bias)  # (H, T, D)
-    return finish(x, mixed, layer, config), seen.evict(config)  # (T, width)
+    query, key, value = project(normal, layer, config, positions, work)  # (H|G, T, D)
+    visible = past.append(key, value, positions)  # (G, R+T, D) keys and values
+    mask = offset_mask(
+        positions, visible.positions, window=config.window, sinks=config.sinks
+    )  # (T, R+T)
+    bias = score_bias(config, positions, visible.positions)  # (H, T, R+T) or None
+    mixed, _ = attention(query, visible.key, visible.value, mask, bias=bias)  # (H, T, D)
+    return finish(x, mixed, layer, config), visible.evict(config)  # (T, width)

@@ -1,4 +1,4 @@
-"""What a hybrid decoder carries from call to call: values that are never changed, and as bytes."""
+"""The cache of a hybrid decoder: values that are never changed, to be saved and loaded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cachecheck.reference.config import Config
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats
 
-# What numpy and zipfile were seen to raise on bytes that are not an archive, or a damaged one.
+# Raised by numpy and zipfile on bytes that are not an archive, or a damaged one.
 _BAD_BYTES = (
     ValueError,
     KeyError,
@@ -36,7 +36,7 @@ _BAD_BYTES = (
 
 @dataclass(frozen=True, eq=False)
 class RecurrentState:
-    """What a recurrent block carries; its size does not grow."""
+    """The state that a recurrent block carries; its size does not grow."""
 
     tail: Floats  # (K-1, width), the convolution's last inputs
     carry: Floats  # (width,), the recurrence's state
@@ -47,7 +47,7 @@ class RecurrentState:
 
 @dataclass(frozen=True, eq=False)
 class AttentionState:
-    """What an attention layer keeps: R retained positions, R = S without a window."""
+    """The keys and values of an attention layer: R retained positions, R = S without a window."""
 
     key: Floats  # (G, R, D), rotated when positions are rotary
     value: Floats  # (G, R, D)
@@ -67,8 +67,10 @@ class AttentionState:
 
     def evict(self, config: Config) -> AttentionState:
         """This layer without what no later row can see."""
-        kept = np.isin(self.positions, retained(int(self.positions[-1]) + 1, config))  # (R,)
-        return AttentionState(self.key[:, kept], self.value[:, kept], self.positions[kept])
+        stays = np.isin(
+            self.positions, retained_positions(int(self.positions[-1]) + 1, config)
+        )  # (R,)
+        return AttentionState(self.key[:, stays], self.value[:, stays], self.positions[stays])
 
 
 LayerState = RecurrentState | AttentionState
@@ -76,7 +78,7 @@ LayerState = RecurrentState | AttentionState
 
 @dataclass(frozen=True, eq=False)
 class HybridCache:
-    """A hybrid decoder's memory of the tokens so far: one state a layer, S, and whose it is."""
+    """A hybrid decoder's memory of S tokens: a state for each layer, and a fingerprint."""
 
     layers: tuple[LayerState, ...]
     length: int
@@ -87,7 +89,7 @@ class HybridCache:
         return [vars(layer).copy() for layer in self.layers]
 
 
-def retained(length: int, config: Config) -> Ints:
+def retained_positions(length: int, config: Config) -> Ints:
     """The positions that an attention layer keeps of ``length`` tokens: sinks and window."""
     oldest = 0 if config.window is None else max(0, length - config.window)
     return np.concatenate([np.arange(min(config.sinks, oldest)), np.arange(oldest, length)])
@@ -161,7 +163,7 @@ def load_hybrid_cache(data: bytes, weights: HybridWeights) -> HybridCache:
 def _problem(
     found: Mapping[str, NDArray[Any] | None], empty: LayerState, length: int, config: Config
 ) -> str | None:
-    """What keeps the arrays ``found`` from being a layer of ``length`` tokens, if anything."""
+    """The reason why ``found`` cannot be a layer of ``length`` tokens; None if it can."""
     for name, model in vars(empty).items():
         array = found[name]
         count = length if config.window is None else min(length, config.window + config.sinks)
@@ -174,6 +176,6 @@ def _problem(
         if not np.all(np.isfinite(array)):
             return f"holds values in {name} that are not finite"
     positions = found.get("positions")
-    if positions is not None and not np.array_equal(positions, retained(length, config)):
+    if positions is not None and not np.array_equal(positions, retained_positions(length, config)):
         return f"does not hold the positions that remain of {length} tokens"
     return None

@@ -1,7 +1,7 @@
-"""A recurrent block by two roads: the whole sequence in closed form, and a chunk after a state.
+"""A recurrent block in two ways: the whole sequence in closed form, and a chunk after a state.
 
-Both share the projections. How a row learns of earlier ones, in which they differ, is written
-twice: shifted copies and a matrix of decays against a carried tail and a loop.
+Both share the projections. The parts in which rows depend on earlier ones are written twice:
+shifted copies and a matrix of decays against a carried tail and a loop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def block_whole(x: Floats, block: RecurrentWeights, config: Config) -> Floats:
     fresh = np.tanh(convolve_whole(normal @ block.inner, block.kernel))  # (T, width)
     strength = fresh @ block.decay + DECAY_OFFSET  # (T, width)
     state = recur_whole(strength, fresh)  # (T, width)
-    return _leave(x, normal, state, block)
+    return _block_output(x, normal, state, block)
 
 
 def block_chunk(
@@ -42,11 +42,11 @@ def block_chunk(
         x: (T, width).
         block: the weights.
         config: says whether inputs are normalised.
-        past: what the tokens before have left: a tail (K-1, width) and a carry (width,).
+        past: the state after the tokens before: a tail (K-1, width) and a carry (width,).
         work: rows multiplied are counted here.
 
     Returns:
-        The new rows (T, width), and what they leave.
+        The new rows (T, width), and the state after them.
     """
     normal = normalise(x, config)  # (T, width)
     inner = np.concatenate([past.tail, normal @ block.inner])  # (K-1+T, width)
@@ -61,7 +61,7 @@ def block_chunk(
         state[t] = carry
     work.projected_rows += 3 * len(x)  # inner, decay and gate
     after = RecurrentState(inner[len(x) :].copy(), carry)  # (K-1, width), (width,)
-    return _leave(x, normal, state, block), after
+    return _block_output(x, normal, state, block), after
 
 
 def convolve_whole(inner: Floats, kernel: Floats) -> Floats:
@@ -90,7 +90,7 @@ def recur_whole(strength: Floats, fresh: Floats) -> Floats:
     return np.asarray(np.einsum("tsw,sw->tw", decays, added))  # (T, width), |h| <= max |fresh| <= 1
 
 
-def _leave(x: Floats, normal: Floats, state: Floats, block: RecurrentWeights) -> Floats:
+def _block_output(x: Floats, normal: Floats, state: Floats, block: RecurrentWeights) -> Floats:
     """From the recurrence's states to the block's output, all (T, width)."""
-    shown = sigmoid(normal @ block.gate) * state  # (T, width)
-    return np.tanh(x + shown @ block.output)  # (T, width)
+    gated = sigmoid(normal @ block.gate) * state  # (T, width)
+    return np.tanh(x + gated @ block.output)  # (T, width)

@@ -70,7 +70,7 @@ def draw_hybrid_weights(config: Config, kernel_width: int, seed: int) -> HybridW
 
 
 def _draw_block(rng: np.random.Generator, config: Config, kernel_width: int) -> RecurrentWeights:
-    """Scales keep entries of order one, so that convolution, state and gates are all alive."""
+    """Draw a recurrent block; scales keep entries of order one, so that every part matters."""
     width = config.width
 
     def normal(sd: float, *shape: int) -> Floats:

@@ -21,7 +21,7 @@ from cachecheck.reference.weights import Floats, Weights
 
 
 class BlockPool:
-    """Keys and values of all layers in blocks of P positions, and who uses which."""
+    """Keys and values of all layers in blocks of P positions, with the blocks' reference counts."""
 
     def __init__(self, config: Config, block_size: int, capacity: int = 4) -> None:
         self.block_size = block_size
@@ -41,8 +41,8 @@ class BlockPool:
             self.key, self.value = np.pad(self.key, rest), np.pad(self.value, rest)
         return block
 
-    def own(self, block: int) -> int:
-        """``block`` if nobody else refers to it, else a copy in its place."""
+    def writable_block(self, block: int) -> int:
+        """``block`` if no other table refers to it, else a copy in its place."""
         if self.allocator.count(block) == 1:
             return block
         copy = self.allocate()
@@ -111,24 +111,24 @@ class PagedCache:
         """Blocks that ``length`` tokens take."""
         return -(-length // self.pool.block_size)
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:  # noqa: ARG002
-        """Write the chunk, the last ``new`` positions of ``seen``, into blocks of our own."""
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:  # noqa: ARG002
+        """Write the chunk, the last ``new`` positions of ``appended``, into blocks of our own."""
         if self.length % self.pool.block_size:
-            self.table[-1] = self.pool.own(self.table[-1])
+            self.table[-1] = self.pool.writable_block(self.table[-1])
         for _ in range(self.blocks_for(self.length + new) - len(self.table)):
             self.table.append(self.pool.allocate())
-        key = np.stack([one.key[:, -new:] for one in seen])  # (L, G, T, D)
-        value = np.stack([one.value[:, -new:] for one in seen])  # (L, G, T, D)
+        key = np.stack([one.key[:, -new:] for one in appended])  # (L, G, T, D)
+        value = np.stack([one.value[:, -new:] for one in appended])  # (L, G, T, D)
         self.pool.write(self.table, key, value, self.length)
         self.length, self.last_chunk = self.length + new, new
         return self
 
     def crop(self, length: int) -> Self:
         """Give back the blocks beyond; one that stays partly filled may still be shared."""
-        kept = self.blocks_for(length)
-        for block in self.table[kept:]:
+        count = self.blocks_for(length)
+        for block in self.table[count:]:
             self.pool.allocator.release(block)
-        del self.table[kept:]
+        del self.table[count:]
         self.length, self.last_chunk = length, min(self.last_chunk, length)
         return self
 
@@ -149,8 +149,8 @@ class PagedCache:
         return [layer.read().state() for layer in self.layers]
 
 
-class Paged:
-    """The storage: one pool for all caches of a decoder."""
+class PagedStorage:
+    """The storage of `PagedDecoder`: one pool for all caches of a decoder."""
 
     cache_type = PagedCache
     evicts = False
@@ -166,6 +166,6 @@ class Paged:
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PagedCache:
         """Fresh blocks with the saved arrays."""
         cache, config = self.new(), self.weights.config
-        seen = [LayerCache(one["key"], one["value"], one["positions"]) for one in layers]
-        cache.keep(seen, length, config).last_chunk = last_chunk
+        appended = [LayerCache(one["key"], one["value"], one["positions"]) for one in layers]
+        cache.commit(appended, length, config).last_chunk = last_chunk
         return cache

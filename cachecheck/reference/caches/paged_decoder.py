@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from cachecheck.errors import InputError
-from cachecheck.reference.caches.paged import Paged, PagedCache
-from cachecheck.reference.caches.random_configs import drawn, generator
+from cachecheck.reference.caches.paged import PagedCache, PagedStorage
+from cachecheck.reference.caches.random_configs import config_rng, small_config
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
@@ -16,15 +16,15 @@ class PagedDecoder(InPlaceDecoder[PagedCache]):
     """The border over a pool of blocks, with its accounts.
 
     Args:
-        config: what the decoder is.
+        config: the decoder's shape and features.
         block_size: P, positions in a block.
         seed: of the weights.
     """
 
-    storage: Paged
+    storage: PagedStorage
 
     def __init__(self, config: Config, block_size: int, *, seed: int = 0) -> None:
-        super().__init__(config, lambda weights: Paged(weights, block_size), seed=seed)
+        super().__init__(config, lambda weights: PagedStorage(weights, block_size), seed=seed)
 
     def release(self, cache: PagedCache) -> None:
         """Give back every block; the cache is refused from now on.
@@ -63,5 +63,5 @@ class PagedDecoder(InPlaceDecoder[PagedCache]):
 
 def paged(seed: int, dtype: Precision = "float64") -> PagedDecoder:
     """Blocks of 2 to 4 positions; a window is a mask alone: no block is given back for one."""
-    block_size = 4 if seed == 0 else int(generator(seed).integers(2, 5))
-    return PagedDecoder(drawn(seed, dtype), block_size, seed=seed)
+    block_size = 4 if seed == 0 else int(config_rng(seed).integers(2, 5))
+    return PagedDecoder(small_config(seed, dtype), block_size, seed=seed)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cachecheck.reference.cache import LayerCache, LayerState
 from cachecheck.reference.caches.allocator import BlockAllocator
-from cachecheck.reference.caches.paged import BlockPool, Paged, PagedCache, PagedLayer
+from cachecheck.reference.caches.paged import BlockPool, PagedCache, PagedLayer, PagedStorage
 from cachecheck.reference.config import Config
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.weights import Floats, Weights
@@ -39,7 +39,7 @@ class PublishingAllocator(BlockAllocator):
         self.published = {key: one for key, one in self.published.items() if one != block}
 
     def check(self, tables: Iterable[Iterable[int]]) -> None:
-        """As ever, and that no free block can be found.
+        """Compare the counts, and check that no free block can be found.
 
         Raises:
             AssertionError: naming the first block whose account is wrong.
@@ -64,11 +64,11 @@ class PrefixPool(BlockPool):
         self.allocator = PublishingAllocator(self.allocator.capacity)
         self.found_blocks = 0
 
-    def own(self, block: int) -> int:
+    def writable_block(self, block: int) -> int:
         """``block``, no longer found since it is about to be written, or a copy if it is shared."""
         if self.allocator.count(block) == 1:
             self.allocator.forget(block)
-        return super().own(block)
+        return super().writable_block(block)
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class PrefixCache(PagedCache):
 
     Attributes:
         tokens: all so far, from position 0.
-        coming: those of the call under way.
+        pending: tokens of the call under way.
         found: published blocks that the call under way completes, by their place in the table.
     """
 
     pool: PrefixPool
     tokens: list[int] = field(default_factory=list)
-    coming: list[int] = field(default_factory=list)
+    pending: list[int] = field(default_factory=list)
     found: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -108,45 +108,45 @@ class PrefixCache(PagedCache):
         """A view of each layer."""
         return tuple(PrefixLayer(self, number) for number in range(self.pool.key.shape[0]))
 
-    def expect(self, tokens: Sequence[int]) -> None:
-        """Look up the blocks that a call of ``tokens`` completes; each call does so anew."""
-        self.coming = [int(token) for token in tokens]
+    def look_up(self, tokens: Sequence[int]) -> None:
+        """Look up the published blocks that a call of ``tokens`` completes, anew for each call."""
+        self.pending = [int(token) for token in tokens]
         published, size = self.pool.allocator.published, self.pool.block_size
         completed = range(self.length // size, (self.length + len(tokens)) // size)
-        keys = {number: self.key([*self.tokens, *self.coming], number) for number in completed}
+        keys = {number: self.key([*self.tokens, *self.pending], number) for number in completed}
         self.found = {n: published[key] for n, key in keys.items() if key in published}
 
     def key(self, tokens: Sequence[int], number: int) -> Hashable:
-        """What a full block is found under: whatever its keys and values depend on."""
+        """The key that a full block is found under: all that its keys and values depend on."""
         return tuple(tokens[: (number + 1) * self.pool.block_size])
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:
         """Write the chunk, refer to found blocks in place of ours, publish what is full now."""
         start, allocator = self.length, self.pool.allocator
         for block in self.found.values():
             allocator.share(block)  # before anything is written, so that no found block is
-        super().keep(seen, new, config)
-        self.tokens += self.coming
+        super().commit(appended, new, config)
+        self.tokens += self.pending
         for number, block in self.found.items():
-            self.refer(number, block)
+            self.point_to(number, block)
         self.pool.found_blocks += len(self.found)
         self.publish(start)
         return self
 
-    def refer(self, number: int, block: int) -> None:
-        """Have a found block in this place of the table; the reference is counted already."""
+    def point_to(self, number: int, block: int) -> None:
+        """Put a found block into this place of the table; its reference is counted already."""
         self.pool.allocator.release(self.table[number])
         self.table[number] = block
 
     def publish(self, start: int) -> None:
-        """Have the blocks found that were filled from position ``start`` on."""
+        """Publish the blocks that were filled from position ``start`` on."""
         size = self.pool.block_size
         for number in range(start // size, self.length // size):
             key = self.key(self.tokens, number)
             self.pool.allocator.published[key] = self.table[number]
 
     def crop(self, length: int) -> Self:
-        """As ever; a published block that stays partly filled is still the one that was full."""
+        """Drop the tokens beyond; a published block that is now partly filled stays published."""
         del self.tokens[length:]
         return super().crop(length)
 
@@ -165,7 +165,7 @@ class PrefixCache(PagedCache):
         return [{**first, "tokens": np.array(self.tokens, np.int64)}, *rest]
 
 
-class Prefixes(Paged):
+class PrefixStorage(PagedStorage):
     """The storage: one pool for all caches of a decoder, and one set of published blocks."""
 
     cache_type: type[PrefixCache] = PrefixCache
@@ -182,7 +182,7 @@ class Prefixes(Paged):
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> PrefixCache:
         """Found blocks where there are some, fresh ones with the saved arrays elsewhere."""
         cache, config = self.new(), self.weights.config
-        seen = [LayerCache(one["key"], one["value"], one["positions"]) for one in layers]
-        cache.expect(layers[0]["tokens"].tolist())
-        cache.keep(seen, length, config).last_chunk = last_chunk
+        appended = [LayerCache(one["key"], one["value"], one["positions"]) for one in layers]
+        cache.look_up(layers[0]["tokens"].tolist())
+        cache.commit(appended, length, config).last_chunk = last_chunk
         return cache

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cachecheck.reference.cache import LayeredCache, LayerState, check_follows, retained
+from cachecheck.reference.cache import LayeredCache, LayerState, check_follows, is_retained
 from cachecheck.reference.caches.error_bound import LARGEST_CODE, row_error_bound
-from cachecheck.reference.caches.random_configs import drawn
+from cachecheck.reference.caches.random_configs import small_config
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
@@ -35,7 +35,7 @@ def quantise(array: Floats) -> tuple[Bytes, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class QuantisedLayer:
-    """What one layer keeps, in codes and scales."""
+    """The keys and values of one layer, in codes and scales."""
 
     key_codes: Bytes  # (G, R, D)
     key_scale: Floats  # (G, R)
@@ -75,7 +75,7 @@ class QuantisedLayer:
         """This layer without what no later row can see."""
         if window is None:
             return self
-        return self._select(retained(self.positions, self.length, window, sinks), self.length)
+        return self._select(is_retained(self.positions, self.length, window, sinks), self.length)
 
     def crop(self, length: int) -> QuantisedLayer:
         """This layer without the positions from ``length`` on."""
@@ -101,7 +101,7 @@ class QuantisedCache(LayeredCache[QuantisedLayer]):
     """Codes and scales of each layer."""
 
 
-class Quantised:
+class QuantisedStorage:
     """The storage: immutable arrays of codes and scales."""
 
     cache_type = QuantisedCache
@@ -126,15 +126,15 @@ class Quantised:
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> QuantisedCache:
         """The saved arrays as they are."""
-        kept = tuple(QuantisedLayer(**one, length=length) for one in layers)
-        return QuantisedCache(kept, length, last_chunk, self.weights.fingerprint)
+        restored = tuple(QuantisedLayer(**one, length=length) for one in layers)
+        return QuantisedCache(restored, length, last_chunk, self.weights.fingerprint)
 
 
 class QuantisedDecoder(StoredDecoder[QuantisedCache]):
-    """The border over 8-bit caches; ``atol`` bounds what they cost."""
+    """The border over 8-bit caches; ``atol`` bounds their error."""
 
     def __init__(self, config: Config, *, seed: int = 0) -> None:
-        super().__init__(config, Quantised, seed=seed)
+        super().__init__(config, QuantisedStorage, seed=seed)
         self.atol = row_error_bound(self.weights)
 
 
@@ -144,5 +144,5 @@ def quantised(seed: int, dtype: Precision = "float64") -> QuantisedDecoder:
     Heads, groups, positions and window follow the seed; what the bound does not cover is left out.
     """
     plain: dict[str, Any] = {"layers": 1, "normalise": False, "mlp_width": 0, "output": "hidden"}
-    config = drawn(seed, dtype, max_length=48, **plain)
+    config = small_config(seed, dtype, max_length=48, **plain)
     return QuantisedDecoder(config, seed=seed)

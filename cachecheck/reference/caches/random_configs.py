@@ -11,12 +11,12 @@ from cachecheck.reference.config import FROZEN, Config, Precision
 from cachecheck.reference.decoder import config_of
 
 
-def generator(seed: int) -> np.random.Generator:
-    """Draws that leave those of `config_of` and of the weights as they are."""
+def config_rng(seed: int) -> np.random.Generator:
+    """A random generator whose draws do not change those of `config_of` and of the weights."""
     return np.random.default_rng([seed, 3])
 
 
-def drawn(seed: int, dtype: Precision = "float64", **changes: Any) -> Config:
+def small_config(seed: int, dtype: Precision = "float64", **changes: Any) -> Config:
     """The configuration of ``seed`` with at most two layers, and ``changes``."""
     base = FROZEN if seed == 0 else config_of(seed)
     small: dict[str, Any] = {"layers": min(base.layers, 2), "dtype": dtype}
@@ -25,10 +25,10 @@ def drawn(seed: int, dtype: Precision = "float64", **changes: Any) -> Config:
 
 def small_window(seed: int) -> int:
     """A window of 2 to 6, so that it is crossed early; 4 for seed 0."""
-    return 4 if seed == 0 else int(generator(seed).integers(2, 7))
+    return 4 if seed == 0 else int(config_rng(seed).integers(2, 7))
 
 
-def any_config(
+def random_config(
     rng: np.random.Generator, *, least_window: int, most_layers: int, dtype: Precision = "float64"
 ) -> Config:
     """A small configuration over all features."""

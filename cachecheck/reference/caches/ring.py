@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from cachecheck.reference.cache import LayerCache, LayerState
-from cachecheck.reference.caches.random_configs import drawn, small_window
+from cachecheck.reference.caches.random_configs import small_config, small_window
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
@@ -28,41 +28,43 @@ class RingLayer:
 
     key: Floats  # (G, N, D)
     value: Floats  # (G, N, D)
-    held: Ints  # (N,) the position in each slot, or EMPTY
+    slot_positions: Ints  # (N,) the position in each slot, or EMPTY
     sinks: int
     length: int = 0
 
     def ordered(self) -> LayerCache:
         """Copies of the filled slots, by position."""
-        order = np.argsort(self.held)  # (N,), empty slots first
-        order = order[self.held[order] != EMPTY]  # (R,)
+        order = np.argsort(self.slot_positions)  # (N,), empty slots first
+        order = order[self.slot_positions[order] != EMPTY]  # (R,)
         return LayerCache(
-            self.key[:, order], self.value[:, order], self.held[order], length=self.length
+            self.key[:, order], self.value[:, order], self.slot_positions[order], length=self.length
         )
 
     def append(self, key: Floats, value: Floats, positions: Ints) -> LayerCache:
-        """Ring content and chunk together; nothing is written yet."""
+        """The ring's content and the chunk together; nothing is written yet."""
         return self.ordered().append(key, value, positions)
 
     def write(self, key: Floats, value: Floats, positions: Ints) -> None:
         """(G, T, D) keys and values into their slots: the sinks and the last ``window`` of them."""
-        window = len(self.held) - self.sinks
+        window = len(self.slot_positions) - self.sinks
         at = (positions < self.sinks) | (positions > positions[-1] - window)  # (T,)
-        kept = positions[at]
-        slots = np.where(kept < self.sinks, kept, self.sinks + (kept - self.sinks) % window)
+        written = positions[at]
+        slots = np.where(
+            written < self.sinks, written, self.sinks + (written - self.sinks) % window
+        )
         self.key[:, slots] = key[:, at]
         self.value[:, slots] = value[:, at]
-        self.held[slots] = kept
+        self.slot_positions[slots] = written
 
     def crop(self, length: int) -> None:
         """Empty the slots of positions from ``length`` on."""
-        self.held[self.held >= length] = EMPTY
+        self.slot_positions[self.slot_positions >= length] = EMPTY
         self.length = length
 
     def fork(self) -> RingLayer:
         """Slots of its own with the same content."""
         return type(self)(
-            self.key.copy(), self.value.copy(), self.held.copy(), self.sinks, self.length
+            self.key.copy(), self.value.copy(), self.slot_positions.copy(), self.sinks, self.length
         )
 
 
@@ -75,10 +77,10 @@ class RingCache:
     length: int = 0
     last_chunk: int = 0
 
-    def keep(self, seen: Sequence[LayerCache], new: int, config: Config) -> Self:  # noqa: ARG002
-        """Write the chunk, the last ``new`` positions of ``seen``, into the rings."""
+    def commit(self, appended: Sequence[LayerCache], new: int, config: Config) -> Self:  # noqa: ARG002
+        """Write the chunk, the last ``new`` positions of ``appended``, into the rings."""
         self.length, self.last_chunk = self.length + new, new
-        for layer, one in zip(self.layers, seen, strict=True):
+        for layer, one in zip(self.layers, appended, strict=True):
             layer.write(one.key[:, -new:], one.value[:, -new:], one.positions[-new:])
             layer.length = self.length
         return self
@@ -104,7 +106,7 @@ class RingCache:
         return [one.ordered().state() for one in self.layers]
 
 
-class Ring:
+class RingStorage:
     """The storage: empty rings."""
 
     cache_type = RingCache
@@ -142,5 +144,5 @@ class Ring:
 
 def ring(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
     """Rings of 2 to 6 slots without sinks."""
-    config = drawn(seed, dtype, window=small_window(seed), sinks=0)
-    return InPlaceDecoder(config, Ring, seed=seed)
+    config = small_config(seed, dtype, window=small_window(seed), sinks=0)
+    return InPlaceDecoder(config, RingStorage, seed=seed)

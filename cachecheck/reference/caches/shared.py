@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cachecheck.reference.cache import LayeredCache, LayerState, check_follows
-from cachecheck.reference.caches.random_configs import drawn
+from cachecheck.reference.caches.random_configs import small_config
 from cachecheck.reference.config import Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import StoredDecoder
@@ -21,7 +21,7 @@ from cachecheck.reference.weights import Floats, Weights
 
 @dataclass
 class Copies:
-    """How many positions of one layer have been copied from one buffer to another."""
+    """A count of the positions of one layer that were copied from one buffer to another."""
 
     positions: int = 0
 
@@ -41,17 +41,17 @@ class GrowingBuffer:
         if stop > self.key.shape[1]:
             capacity = max(stop, 2 * self.key.shape[1])
             # Views of the old arrays stay right: nothing below `used` is ever written again.
-            self.key = self._moved(self.key, capacity)
-            self.value = self._moved(self.value, capacity)
+            self.key = self._grown(self.key, capacity)
+            self.value = self._grown(self.value, capacity)
             self.copies.positions += self.used
         self.key[:, self.used : stop] = key
         self.value[:, self.used : stop] = value
         self.used = stop
 
-    def _moved(self, array: Floats, capacity: int) -> Floats:
-        moved = np.empty((array.shape[0], capacity, array.shape[2]), array.dtype)
-        moved[:, : self.used] = array[:, : self.used]
-        return moved
+    def _grown(self, array: Floats, capacity: int) -> Floats:
+        grown = np.empty((array.shape[0], capacity, array.shape[2]), array.dtype)
+        grown[:, : self.used] = array[:, : self.used]
+        return grown
 
     def branch(self, length: int) -> GrowingBuffer:
         """A buffer of its own for the first ``length`` slots."""
@@ -118,7 +118,7 @@ class SharedCache(LayeredCache[SharedLayer]):
     """A view of each layer's buffer."""
 
 
-class Shared:
+class SharedStorage:
     """The storage: empty buffers, and the count of what was copied between buffers."""
 
     cache_type = SharedCache
@@ -144,17 +144,17 @@ class Shared:
 
     def restore(self, layers: Sequence[LayerState], length: int, last_chunk: int) -> SharedCache:
         """Fresh buffers with the saved arrays."""
-        kept = tuple(
+        restored = tuple(
             empty.append(one["key"], one["value"], one["positions"])
             for empty, one in zip(self.new().layers, layers, strict=True)
         )
-        return SharedCache(kept, length, last_chunk, self.weights.fingerprint)
+        return SharedCache(restored, length, last_chunk, self.weights.fingerprint)
 
 
 class SharedDecoder(StoredDecoder[SharedCache]):
     """The border over shared buffers, with their count of copies."""
 
-    storage: Shared
+    storage: SharedStorage
 
     def copied(self) -> int:
         """Positions copied between buffers so far, over all layers."""
@@ -163,4 +163,4 @@ class SharedDecoder(StoredDecoder[SharedCache]):
 
 def shared(seed: int, dtype: Precision = "float64") -> SharedDecoder:
     """Shared append-only buffers; a window is a mask alone, since nothing is evicted from them."""
-    return SharedDecoder(drawn(seed, dtype), Shared, seed=seed)
+    return SharedDecoder(small_config(seed, dtype), SharedStorage, seed=seed)

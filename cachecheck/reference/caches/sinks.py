@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cachecheck.reference.caches.random_configs import drawn, generator, small_window
-from cachecheck.reference.caches.ring import Ring, RingCache
+from cachecheck.reference.caches.random_configs import config_rng, small_config, small_window
+from cachecheck.reference.caches.ring import RingCache, RingStorage
 from cachecheck.reference.config import Precision
 from cachecheck.reference.stored import InPlaceDecoder
 
 
 def sinks(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[RingCache]:
     """Rings of 2 to 6 slots behind 1 to 3 sinks."""
-    kept = 2 if seed == 0 else int(generator(seed).integers(1, 4))
-    config = drawn(seed, dtype, window=small_window(seed), sinks=kept)
-    return InPlaceDecoder(config, Ring, seed=seed)
+    count = 2 if seed == 0 else int(config_rng(seed).integers(1, 4))
+    config = small_config(seed, dtype, window=small_window(seed), sinks=count)
+    return InPlaceDecoder(config, RingStorage, seed=seed)

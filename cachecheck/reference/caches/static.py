@@ -14,7 +14,7 @@ import numpy as np
 
 from cachecheck.errors import InputError
 from cachecheck.reference.cache import LayerState, check_follows
-from cachecheck.reference.caches.random_configs import drawn, generator
+from cachecheck.reference.caches.random_configs import config_rng, small_config
 from cachecheck.reference.config import Config, Precision
 from cachecheck.reference.positions import Ints
 from cachecheck.reference.stored import InPlaceDecoder
@@ -66,7 +66,7 @@ class StaticCache:
     length: int = 0
     last_chunk: int = 0
 
-    def keep(self, seen: Sequence[StaticLayer], new: int, config: Config) -> Self:  # noqa: ARG002
+    def commit(self, appended: Sequence[StaticLayer], new: int, config: Config) -> Self:  # noqa: ARG002
         """Count what `StaticLayer.append` wrote."""
         self._set(self.length + new, new)
         return self
@@ -97,7 +97,7 @@ class StaticCache:
             one.length = length
 
 
-class Static:
+class StaticStorage:
     """The storage: zeroed buffers."""
 
     cache_type = StaticCache
@@ -129,6 +129,6 @@ class Static:
 
 def static(seed: int, dtype: Precision = "float64") -> InPlaceDecoder[StaticCache]:
     """Buffers of 24 to 40 slots; a window is a mask alone, since nothing is evicted from them."""
-    slots = 32 if seed == 0 else int(generator(seed).integers(24, 41))
-    config = drawn(seed, dtype, max_length=slots)
-    return InPlaceDecoder(config, Static, seed=seed)
+    slots = 32 if seed == 0 else int(config_rng(seed).integers(24, 41))
+    config = small_config(seed, dtype, max_length=slots)
+    return InPlaceDecoder(config, StaticStorage, seed=seed)

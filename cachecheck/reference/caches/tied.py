@@ -11,12 +11,18 @@ from typing import Any
 import numpy as np
 
 from cachecheck.reference.cache import Cache, LayerCache
-from cachecheck.reference.caches.random_configs import drawn
-from cachecheck.reference.caches.tied_attention import ask, attend, conclude, own_chunk, pair_whole
+from cachecheck.reference.caches.random_configs import small_config
+from cachecheck.reference.caches.tied_attention import (
+    attend,
+    owner_chunk,
+    pair_whole,
+    receiver_output,
+    receiver_queries,
+)
 from cachecheck.reference.caches.tied_weights import draw_tied_weights
 from cachecheck.reference.checks import check_fits, check_tokens
 from cachecheck.reference.config import Config, Precision
-from cachecheck.reference.decoder import Copying
+from cachecheck.reference.decoder import CopyingStorage
 from cachecheck.reference.layers import read_out
 from cachecheck.reference.positions import Ints, embed
 from cachecheck.reference.stored import StoredDecoder
@@ -33,9 +39,9 @@ class TiedDecoder(StoredDecoder[Cache]):
     """
 
     def __init__(self, config: Config, *, seed: int = 0) -> None:
-        super().__init__(config, Copying, seed=seed)
+        super().__init__(config, CopyingStorage, seed=seed)
         self.weights, self.receivers = draw_tied_weights(config, seed)
-        self.storage = Copying(self.weights)
+        self.storage = CopyingStorage(self.weights)
 
     def full(self, tokens: Any) -> Floats:
         """(T,) integers -> (T, width) or (T, V), no cache involved."""
@@ -56,45 +62,45 @@ class TiedDecoder(StoredDecoder[Cache]):
         ids = check_tokens(tokens, self.vocab_size)  # (T,)
         self._check(cache)
         check_fits(cache.length + len(ids), self.config)
-        places = np.arange(cache.length, cache.length + len(ids))  # (T,)
-        kept = []
+        positions = np.arange(cache.length, cache.length + len(ids))  # (T,)
+        after_layers = []
         with np.errstate(invalid="raise", over="raise", divide="raise"):
-            x = embed(self.weights, ids, places)  # (T, width)
+            x = embed(self.weights, ids, positions)  # (T, width)
             for number, (owner, past) in enumerate(
                 zip(self.weights.layers, cache.layers, strict=True)
             ):
-                x, seen = own_chunk(
-                    x, owner, self.config, past, places, work=self._work
+                x, visible = owner_chunk(
+                    x, owner, self.config, past, positions, work=self._work
                 )  # (T, width), (G, R+T, D) keys and values
-                x, seen = self._receive(x, number, past, seen, places)  # (T, width)
-                kept.append(seen)
+                x, visible = self._receive(x, number, past, visible, positions)  # (T, width)
+                after_layers.append(visible)
             rows = read_out(x, self.weights)  # (T, width) or (T, V)
-        return rows, cache.keep(kept, len(ids), self.config)
+        return rows, cache.commit(after_layers, len(ids), self.config)
 
     def _receive(
         self,
         x: Floats,
         number: int,
-        past: LayerCache,  # noqa: ARG002 - what a receiver must not go by
-        seen: LayerCache,
-        places: Ints,
+        past: LayerCache,  # noqa: ARG002 - a receiver must not use it
+        visible: LayerCache,
+        positions: Ints,
     ) -> tuple[Floats, LayerCache]:
-        """A receiver over T new tokens, and what its owner is to keep.
+        """A receiver over T new tokens, and the layer that its owner is to keep.
 
         Args:
             x: (T, width), from the owner.
             number: of the pair.
             past: the owner's R positions as they were before the chunk.
-            seen: these and the chunk, (G, R+T, D) keys and values.
-            places: (T,) positions of the chunk.
+            visible: these and the chunk, (G, R+T, D) keys and values.
+            positions: (T,) positions of the chunk.
         """
         receiver = self.receivers[number]
-        query = ask(x, receiver, self.config, places, self._work)  # (H, T, D)
-        mixed = attend(query, seen, self.config, places)  # (H, T, D)
-        return conclude(x, mixed, receiver), seen  # (T, width)
+        query = receiver_queries(x, receiver, self.config, positions, self._work)  # (H, T, D)
+        mixed = attend(query, visible, self.config, positions)  # (H, T, D)
+        return receiver_output(x, mixed, receiver), visible  # (T, width)
 
 
 def tied(seed: int, dtype: Precision = "float64") -> TiedDecoder:
     """One or two pairs; one for seed 0, whose owner has the frozen model's weights."""
-    config = drawn(seed, dtype, layers=1) if seed == 0 else drawn(seed, dtype)
+    config = small_config(seed, dtype, layers=1) if seed == 0 else small_config(seed, dtype)
     return TiedDecoder(config, seed=seed)

@@ -1,4 +1,4 @@
-"""A pair of layers of the tied decoder by two roads: a whole pass, and a chunk."""
+"""A pair of layers of the tied decoder in two ways: over a whole sequence, and a chunk."""
 
 from __future__ import annotations
 
@@ -18,53 +18,55 @@ from cachecheck.reference.work import Work
 
 def pair_whole(x: Floats, owner: LayerWeights, receiver: Receiver, config: Config) -> Floats:
     """Both layers over a whole sequence: (T, width) -> (T, width)."""
-    places = np.arange(len(x))  # (T,)
+    positions = np.arange(len(x))  # (T,)
     mask = triangle(len(x), 0, config.window, config.sinks)  # (T, T)
-    bias = score_bias(config, places, places)  # (H, T, T) or None
-    query, key, value = project(normalise(x, config), owner, config, places, None)  # (H|G, T, D)
+    bias = score_bias(config, positions, positions)  # (H, T, T) or None
+    query, key, value = project(normalise(x, config), owner, config, positions, None)  # (H|G, T, D)
     mixed, _ = attention(query, key, value, mask, bias=bias)  # (H, T, D)
     x = finish(x, mixed, owner, config)  # (T, width)
-    query = ask(x, receiver, config, places)  # (H, T, D)
+    query = receiver_queries(x, receiver, config, positions)  # (H, T, D)
     mixed, _ = attention(query, key, value, mask, bias=bias)  # (H, T, D)
-    return conclude(x, mixed, receiver)  # (T, width)
+    return receiver_output(x, mixed, receiver)  # (T, width)
 
 
-def own_chunk(
+def owner_chunk(
     x: Floats,
     owner: LayerWeights,
     config: Config,
     past: LayerCache,
-    places: Ints,
+    positions: Ints,
     *,
     work: Work,
 ) -> tuple[Floats, LayerCache]:
-    """The owner over T new tokens at ``places``, and past and chunk together, (G, R+T, D)."""
+    """The owner over T new tokens at ``positions``, and past and chunk together, (G, R+T, D)."""
     normal = normalise(x, config)  # (T, width)
-    query, key, value = project(normal, owner, config, places, work)  # (H|G, T, D)
-    seen = past.append(key, value, places)  # (G, R+T, D) keys and values
-    mixed = attend(query, seen, config, places)  # (H, T, D)
-    return finish(x, mixed, owner, config), seen  # (T, width)
+    query, key, value = project(normal, owner, config, positions, work)  # (H|G, T, D)
+    visible = past.append(key, value, positions)  # (G, R+T, D) keys and values
+    mixed = attend(query, visible, config, positions)  # (H, T, D)
+    return finish(x, mixed, owner, config), visible  # (T, width)
 
 
-def attend(query: Floats, seen: LayerCache, config: Config, places: Ints) -> Floats:
-    """Queries (H, T, D) at ``places`` over what is ``seen``, (G, R+T, D) -> (H, T, D)."""
-    mask = offset_mask(places, seen.positions, window=config.window, sinks=config.sinks)  # (T, R+T)
-    bias = score_bias(config, places, seen.positions)  # (H, T, R+T) or None
-    return attention(query, seen.key, seen.value, mask, bias=bias)[0]  # (H, T, D)
+def attend(query: Floats, visible: LayerCache, config: Config, positions: Ints) -> Floats:
+    """Queries (H, T, D) at ``positions`` over ``visible`` keys (G, R+T, D): (H, T, D)."""
+    mask = offset_mask(
+        positions, visible.positions, window=config.window, sinks=config.sinks
+    )  # (T, R+T)
+    bias = score_bias(config, positions, visible.positions)  # (H, T, R+T) or None
+    return attention(query, visible.key, visible.value, mask, bias=bias)[0]  # (H, T, D)
 
 
-def ask(
-    x: Floats, receiver: Receiver, config: Config, places: Ints, work: Work | None = None
+def receiver_queries(
+    x: Floats, receiver: Receiver, config: Config, positions: Ints, work: Work | None = None
 ) -> Floats:
     """A receiver's queries, rotated if the positions are rotary: (T, width) -> (H, T, D)."""
     flat = normalise(x, config) @ receiver.query  # (T, H*D)
     if work is not None:
         work.projected_rows += len(x)
     query = flat.reshape(len(x), config.heads, config.head_width).transpose(1, 0, 2)  # (H, T, D)
-    return rotate(query, places) if config.positions == "rotary" else query
+    return rotate(query, positions) if config.positions == "rotary" else query
 
 
-def conclude(x: Floats, mixed: Floats, receiver: Receiver) -> Floats:
+def receiver_output(x: Floats, mixed: Floats, receiver: Receiver) -> Floats:
     """From a receiver's input (T, width) and mixed values (H, T, D) to its output (T, width)."""
     update = mixed.transpose(1, 0, 2).reshape(len(x), -1) @ receiver.output  # (T, width)
     return np.asarray(np.tanh(x + update))

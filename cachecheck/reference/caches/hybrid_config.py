@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cachecheck.reference.caches.random_configs import any_config
+from cachecheck.reference.caches.random_configs import random_config
 from cachecheck.reference.config import Config, Precision
 
 
@@ -14,5 +14,5 @@ def hybrid_config(seed: int, dtype: Precision = "float64") -> tuple[Config, int]
         return Config(vocab_size=16, width=8, layers=1, head_width=8, dtype=dtype), 3
     rng = np.random.default_rng([seed, 4])
     # At least 2: who declares a window of 1 says that no row sees the past, and the state does.
-    config = any_config(rng, least_window=2, most_layers=2, dtype=dtype)
+    config = random_config(rng, least_window=2, most_layers=2, dtype=dtype)
     return config, int(rng.integers(2, 5))

@@ -1,4 +1,4 @@
-"""A schedule run on a decoder, step by step, beside what every branch should hold."""
+"""A schedule run on a decoder, step by step, beside the tokens that every branch should hold."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from cachecheck.schedule import (
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What one call gave for one sequence.
+class SequenceRows:
+    """The rows that one call gave for one sequence.
 
     Attributes:
         tokens: the whole sequence, the call's own tokens included.
-        past: how many of them were there before.
+        past: the number of tokens before the call.
         rows: (T, width) the call's rows.
-        sequence: of a batch, which of its sequences; None for one alone.
+        sequence: index of the sequence in its batch; None for one alone.
     """
 
     tokens: tuple[int, ...]
@@ -40,8 +40,8 @@ class Answered:
     sequence: int | None = None
 
 
-class Player:
-    """The live caches of a decoder by the name of their branch."""
+class ScheduleRunner:
+    """The live caches of a decoder, by the name of their branch, and the steps taken on them."""
 
     def __init__(self, decoder: Guarded) -> None:
         self.decoder = decoder
@@ -49,8 +49,8 @@ class Player:
         self.performed: set[str] = set()
         self._caches: dict[str, Any] = {}
 
-    def do(self, step: Step, tokens: Sequence[int] = ()) -> list[Answered]:
-        """Take one step; an append answers with one entry for each of its sequences.
+    def do(self, step: Step, tokens: Sequence[int] = ()) -> list[SequenceRows]:
+        """Take one step; an append returns one entry for each of its sequences.
 
         Raises:
             InputError: the step does not fit.
@@ -68,10 +68,12 @@ class Player:
         after = ahead.live[step.branch]
         if after.batch:
             self.performed.add("batch")
-        assert before is not None  # noqa: S101 - the branches has refused an unknown branch
+        assert before is not None  # noqa: S101 - `apply` refuses an unknown branch
         return [
-            Answered(held, len(past), some, at if after.batch else None)
-            for at, (held, past, some) in enumerate(zip(after.rows, before.rows, rows, strict=True))
+            SequenceRows(tokens, len(past), some, at if after.batch else None)
+            for at, (tokens, past, some) in enumerate(
+                zip(after.rows, before.rows, rows, strict=True)
+            )
         ]
 
     def _perform(self, step: Step, tokens: Sequence[int]) -> list[Rows]:
@@ -90,16 +92,16 @@ class Player:
                 merged = decoder.merge([self._cache(source) for source in sources])
                 for old in [caches.pop(source) for source in sources]:
                     if old is not merged:
-                        self._let_go(old)
+                        self._release_unshared(old)
                 caches[name] = merged
             case Release():
-                self._let_go(self._cache(name), name)
+                self._release_unshared(self._cache(name), name)
                 del caches[name]
             case _:
                 old = self._cache(name)
                 caches[name] = self._changed(step, old)
                 if isinstance(step, Save):
-                    self._let_go(old)
+                    self._release_unshared(old)
         return []
 
     def _changed(self, step: Crop | Save | Reset | Reorder, cache: Any) -> Any:
@@ -113,20 +115,22 @@ class Player:
                 return self.decoder.reset(cache)
             case Save():
                 data = self.decoder.save(cache)
-                self._use_up(self.decoder.load(data), len(self.branches.live[step.branch].rows[0]))
+                self._use_once(
+                    self.decoder.load(data), len(self.branches.live[step.branch].rows[0])
+                )
                 return self.decoder.load(data)
 
-    def _use_up(self, cache: Any, length: int) -> None:
-        """Go on from a loaded cache for one token: a stored prompt is loaded and used often."""
+    def _use_once(self, cache: Any, length: int) -> None:
+        """Extend a loaded cache by one token: a stored prompt is loaded and used many times."""
         most = self.decoder.capabilities.max_length
         if length > 0 and (most is None or length < most):
             _, cache = self.decoder.extend([0], cache)
         self.decoder.release(cache)
 
-    def _let_go(self, cache: Any, branch: str | None = None) -> None:
+    def _release_unshared(self, cache: Any, branch: str | None = None) -> None:
         """Release a cache that no other branch holds: forks of values are the values themselves."""
-        others = (held for name, held in self._caches.items() if name != branch)
-        if not any(held is cache for held in others):
+        others = (other for name, other in self._caches.items() if name != branch)
+        if not any(other is cache for other in others):
             self.decoder.release(cache)
 
     def _append(self, step: Append, tokens: Sequence[int]) -> list[Rows]:
