@@ -313,7 +313,7 @@ every refusal and reason: [zoo/transformers.md](zoo/transformers.md).
 ## How much the zoo sees
 
 `python -m benchmarks.engine_faults`: deliberate faults, each put into one place of the installed
-library from outside, under the survey that the zoo is: its ways, its laws, {faults["examples"]}
+library from outside, under the survey that the zoo is: its variants, its laws, {faults["examples"]}
 cases for each. A fault counts as caught by the first cell that fails and does not fail without it;
 schedules are the smallest over the architectures. *No effect*: rows of drawn cases are the same
 with the fault and without, to the bit or within the tolerance. What the survey missed is given the

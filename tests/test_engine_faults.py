@@ -24,7 +24,7 @@ from cachecheck.laws import LAWS
 
 ROOT = Path(__file__).parent.parent
 EVIDENCE, FOLDER = ROOT / "evidence", ROOT / "benchmarks" / "engine_faults"
-WAYS = ("dynamic", "eager", "float64", "recording", "static", "fp8", "quanto")
+VARIANTS = ("dynamic", "eager", "float64", "recording", "static", "fp8", "quanto")
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ def test_faults_are_of_known_kinds_and_say_what_is_wrong() -> None:
     assert len({fault.what for fault in FAULTS.values()}) == len(FAULTS) >= 20
     for name, fault in FAULTS.items():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-        assert fault.ways
-        assert set(fault.ways) <= set(WAYS)
+        assert fault.variants
+        assert set(fault.variants) <= set(VARIANTS)
         assert set(fault.architectures) <= set(ARCHITECTURES)
 
 
 def test_the_evidence_is_of_the_catalogue(evidence: Any) -> None:
-    kept = ("id", "what", "kind", "place", "ways")
+    kept = ("id", "what", "kind", "place", "variants")
     now = [{key: getattr(fault, key) for key in kept} for fault in FAULTS.values()]
     assert evidence["faults"] == json.loads(json.dumps(now)), (
         "run python -m benchmarks.engine_faults"
@@ -77,7 +77,7 @@ def test_without_a_fault_nothing_fails_but_what_the_ledger_explains(evidence: An
 
 def test_outcomes_follow_from_what_was_measured(evidence: Any) -> None:
     failed = {
-        (one["architecture"], cell["way"], cell["law"])
+        (one["architecture"], cell["variant"], cell["law"])
         for one in evidence["controls"]
         for cell in one["failed"]
     }
@@ -99,7 +99,7 @@ def test_outcomes_follow_from_what_was_measured(evidence: Any) -> None:
             assert found["law"] in LAWS
             assert found["answer"] in ("VIOLATED", "ERROR")
             assert found["schedule"]
-            assert (cell["architecture"], found["way"], found["law"]) not in failed
+            assert (cell["architecture"], found["variant"], found["law"]) not in failed
             assert found["case"] <= (evidence["many"] if "many" in cell else evidence["examples"])
 
 
@@ -160,7 +160,7 @@ def test_the_survey_catches_a_fault_and_holds_without_it() -> None:
 def test_what_fails_without_the_fault_is_not_caught() -> None:
     from benchmarks.engine_faults.measuring import measure
 
-    everything = frozenset((way, law) for way in WAYS for law in LAWS)
+    everything = frozenset((variant, law) for variant in VARIANTS for law in LAWS)
     found = measure("alibi-counts-pads", "bloom", everything)
     assert found["outcome"] == "within tolerance"
 

@@ -16,7 +16,7 @@ ENTRY: dict[str, Any] = {
     "id": "drops-state",
     "kind": "tolerated",
     "architectures": ["mamba", "falcon_mamba"],
-    "ways": ["*"],
+    "variants": ["*"],
     "laws": ["schedule", "crop"],
     "answers": ["VIOLATED"],
     "seen": "a chunk starts from zeros",
@@ -59,7 +59,7 @@ def test_an_entry_for_all_architectures_is_stale_only_if_none_fails() -> None:
     everywhere = ledger(architectures=["*"])
     failing = [("a", "x", "crop", "VIOLATED"), ("b", "x", "crop", "HOLDS")]
     assert everywhere.stale(failing) == []
-    passing = [(name, way, law, "HOLDS") for name, way, law, _ in failing]
+    passing = [(name, variant, law, "HOLDS") for name, variant, law, _ in failing]
     assert [name for _, name in everywhere.stale(passing)] == ["a", "b"]
 
 
@@ -67,7 +67,7 @@ def test_an_entry_that_few_cases_meet_is_stale_only_if_none_fails() -> None:
     failing = [("mamba", "x", "crop", "HOLDS"), ("falcon_mamba", "x", "crop", "VIOLATED")]
     assert [name for _, name in ledger().stale(failing)] == ["mamba"]
     assert ledger(seldom=True).stale(failing) == []
-    passing = [(name, way, law, "HOLDS") for name, way, law, _ in failing]
+    passing = [(name, variant, law, "HOLDS") for name, variant, law, _ in failing]
     assert [name for _, name in ledger(seldom=True).stale(passing)] == ["mamba", "falcon_mamba"]
 
 
@@ -76,7 +76,7 @@ def test_an_architecture_that_did_not_run_is_not_stale() -> None:
 
 
 def test_what_is_quarantined_is_not_run_and_never_stale() -> None:
-    held = ledger(kind="quarantined", laws=["*"], ways=["static"])
+    held = ledger(kind="quarantined", laws=["*"], variants=["static"])
     assert held.quarantined("mamba") == (("static", "*"),)
     assert held.quarantined("llama") == ()
     assert held.stale([("mamba", "dynamic", "schedule", "HOLDS")]) == []

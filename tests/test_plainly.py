@@ -32,7 +32,7 @@ def test_the_evidence_has_no_answer_other_than_it_should_be() -> None:
 def test_an_accusation_that_is_not_borne_out_is_a_problem_and_so_is_what_holds_and_differs() -> (
     None
 ):
-    accused = {"architecture": "a", "way": "dynamic", "check": "chunks 1 1", "tolerance": 1e-4}
+    accused = {"architecture": "a", "variant": "dynamic", "check": "chunks 1 1", "tolerance": 1e-4}
     good, bad = {"difference": 0.1}, {"difference": 1e-6}
     lines = [
         problems([{**accused, "accused": who, **what}])
@@ -45,7 +45,7 @@ def test_an_accusation_that_is_not_borne_out_is_a_problem_and_so_is_what_holds_a
 
 def test_every_cell_that_accuses_has_a_check_that_shows_it() -> None:
     shown = {
-        (row["architecture"], row["way"], law)
+        (row["architecture"], row["variant"], law)
         for row in ROWS
         if row["accused"] and shows(row)
         for law in row["laws"]
@@ -59,7 +59,7 @@ def test_the_checks_lead_to_the_findings_that_the_ledger_names() -> None:
     known = {place(cell): cell.known for cell in MATRIX.cells}
     for row in ROWS:
         if row["accused"]:
-            ids = {known[row["architecture"], row["way"], law] for law in row["laws"]}
+            ids = {known[row["architecture"], row["variant"], law] for law in row["laws"]}
             assert row["finding"] in ids
 
 
@@ -82,7 +82,7 @@ def test_plain_calls_do_not_know_cachecheck(file: str) -> None:
 
 
 def place(cell: Cell) -> tuple[str, str, str]:
-    return cell.architecture, cell.way, cell.law
+    return cell.architecture, cell.variant, cell.law
 
 
 @pytest.mark.extras

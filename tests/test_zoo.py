@@ -38,7 +38,7 @@ MATRIX = Matrix(
     LAWS,
     [ABSENT, HOLDS, DOUBT, BROKEN, REFUSED],
     seconds=90.0,
-    asked="seed 0, 4 cases for each law and way",
+    asked="seed 0, 4 cases for each law and variant",
     wanted=3,
 )
 LEDGER = read_ledger(
@@ -47,7 +47,7 @@ LEDGER = read_ledger(
             "id": "drops-state",
             "kind": "tolerated",
             "architectures": ["mamba"],
-            "ways": ["*"],
+            "variants": ["*"],
             "laws": ["schedule"],
             "answers": ["VIOLATED"],
             "seen": "a chunk starts from zeros",
@@ -74,7 +74,7 @@ def test_a_cell_survives_as_json(cell: Cell) -> None:
     assert Cell.from_json(cell.to_json()) == cell
 
 
-def test_a_cell_over_several_ways_shows_what_says_most_and_the_unknown_first() -> None:
+def test_a_cell_over_several_variants_shows_what_says_most_and_the_unknown_first() -> None:
     assert worst([HOLDS, DOUBT, BROKEN, REFUSED]) is BROKEN
     assert worst([REFUSED, HOLDS]) is HOLDS
     known = BROKEN.marked("drops-state")

@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("torch", reason="the zoo needs torch: the transformers extra")
 pytest.importorskip("transformers", reason="the zoo needs transformers")
 
-from cachecheck.engines.hugging_face.variants import WAYS
+from cachecheck.engines.hugging_face.variants import VARIANTS
 from cachecheck.laws import LAWS
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.running import run
@@ -36,9 +36,9 @@ def ran(jobs: list[Job], *, seconds: float = 120.0, workers: int = 2) -> dict[st
     return found
 
 
-def job(name: str, *laws: str, ways: tuple[str, ...] = ("dynamic",), memory: int | None = None,
+def job(name: str, *laws: str, variants: tuple[str, ...] = ("dynamic",), memory: int | None = None,
         quarantined: tuple[tuple[str, str], ...] = ()) -> Job:  # fmt: skip
-    return Job(name, ways, laws, 4, 0, memory, quarantined)
+    return Job(name, variants, laws, 4, 0, memory, quarantined)
 
 
 def test_a_sound_architecture_holds_and_a_broken_one_shows_its_schedule() -> None:
@@ -59,13 +59,13 @@ def test_what_takes_no_cache_refuses_and_what_cannot_be_built_says_why() -> None
     assert absent.reason
 
 
-def test_what_cannot_be_built_is_not_built_in_any_way() -> None:
-    (cell,) = ran([job("gemma4_assistant", "schedule", ways=("static",))])["gemma4_assistant"]
+def test_what_cannot_be_built_is_not_built_in_any_variant() -> None:
+    (cell,) = ran([job("gemma4_assistant", "schedule", variants=("static",))])["gemma4_assistant"]
     assert cell.answer == "NOT BUILT"
 
 
-def test_a_way_that_an_architecture_does_not_have_is_unsupported() -> None:
-    (cell,) = ran([job("mistral", "reorder", ways=("fp8",))])["mistral"]
+def test_a_variant_that_an_architecture_does_not_have_is_unsupported() -> None:
+    (cell,) = ran([job("mistral", "reorder", variants=("fp8",))])["mistral"]
     assert cell.answer == "UNSUPPORTED"
     assert "full attention" in cell.reason
 
@@ -76,7 +76,7 @@ def test_what_is_quarantined_is_not_run() -> None:
 
 
 def test_a_worker_that_takes_too_long_is_ended_and_the_others_go_on() -> None:
-    slow = job("llama", *LAWS, ways=tuple(WAYS))
+    slow = job("llama", *LAWS, variants=tuple(VARIANTS))
     (*_, last) = ran([slow], seconds=0.5)["llama"]
     assert last.answer == "ERROR"
     assert "not done after 0.5 seconds" in last.reason
@@ -92,7 +92,7 @@ def test_a_worker_that_dies_is_an_error_and_not_the_end() -> None:
 
 def test_the_command_writes_the_matrix_and_exits_by_what_is_unknown(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cachecheck", "zoo", "transformers", "--out", str(tmp_path)]
-    options = ["--only", "llama,mamba", "--laws", "schedule", "--ways", "dynamic"]
+    options = ["--only", "llama,mamba", "--laws", "schedule", "--variants", "dynamic"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "KNOWN  mamba-chunk-drops-state (bug)" in done.stdout
@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_was_found_and_leaves_no_process(tmp_path: Path) -> No
     command = [sys.executable, "-m", "cachecheck", "zoo", "transformers", "--out", str(tmp_path)]
     ours, theirs = os.openpty()  # the bar is drawn for a terminal only
     zoo = subprocess.Popen(
-        [*command, "--ways", "dynamic", "-n", "1"],  # minutes of work
+        [*command, "--variants", "dynamic", "-n", "1"],  # minutes of work
         stdout=subprocess.PIPE, stderr=theirs, text=True, start_new_session=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     )  # fmt: skip

@@ -1,12 +1,12 @@
-"""How much the survey of Hugging Face architectures sees: faults put into the installed library.
+"""Faults put into the installed library, to measure how much the zoo's survey of it sees.
 
-python -m benchmarks.engine_faults puts each fault of the catalogue into each of its architectures,
-runs the survey of ``cachecheck zoo`` over it (4 cases for each law and way) until a cell fails that
-does not fail without the fault, and where none does, the 200 cases of ``cachecheck fuzz``. Rows of
-drawn cases are compared with and without, to the bit: a fault that changes none is told from one
-that is missed. Writes ``evidence/engine-faults.json``; with ``--only`` the other faults stay as
-they are in the file. Ten minutes on two cores; needs the extra transformers. The exit code is 1 if
-a control fails in a way that the ledger of known failures does not explain.
+python -m benchmarks.engine_faults puts each fault of the catalogue into each of its architectures
+and runs the survey of ``cachecheck zoo`` over it (4 cases for each law and variant) until a cell
+fails that does not fail without the fault; where none does, the 200 cases of ``cachecheck fuzz``.
+Rows of drawn cases are compared with and without, to the bit: a fault that changes none is told
+from one that is missed. Writes ``evidence/engine-faults.json``; with ``--only`` the other faults
+stay as they are in the file. Ten minutes on two cores; needs the extra transformers. The exit code
+is 1 if a control fails in a way that the ledger of known failures does not explain.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _measured(
 ) -> list[dict[str, Any]]:
     """Every fault in each of its architectures, in the catalogue's order; a line for each."""
     accused = {
-        one["architecture"]: frozenset((cell["way"], cell["law"]) for cell in one["failed"])
+        one["architecture"]: frozenset((cell["variant"], cell["law"]) for cell in one["failed"])
         for one in controls
     }
     pairs = [(name, one) for name in names for one in FAULTS[name].architectures]
@@ -67,7 +67,9 @@ def _measured(
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for number, job in enumerate(as_completed(jobs), start=1):
         cell = found[jobs[job]] = job.result()
-        how = [cell.get(key) for key in ("way", "law", "answer", "schedule", "many") if key in cell]
+        how = [
+            cell.get(key) for key in ("variant", "law", "answer", "schedule", "many") if key in cell
+        ]
         line = f"{number}/{len(pairs)} {cell['fault']} in {cell['architecture']}:"
         print(line, cell["outcome"], *how, file=sys.stderr)
     return [found[pair] for pair in pairs]
@@ -83,7 +85,13 @@ def _merged(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _head(seconds: int) -> dict[str, Any]:
     names = ("torch", "transformers", "numpy", "hypothesis")
     faults = [
-        {"id": one.id, "what": one.what, "kind": one.kind, "place": one.place, "ways": one.ways}
+        {
+            "id": one.id,
+            "what": one.what,
+            "kind": one.kind,
+            "place": one.place,
+            "variants": one.variants,
+        }
         for one in FAULTS.values()
     ]
     return {

@@ -34,7 +34,7 @@ class EngineFault:
         place: ``module:name`` in the library, or ``module:class.name``; the module ``modeling`` is
             the architecture's own, and a class may be a pattern.
         wrong: makes the replacement.
-        ways: to run an architecture in which the mechanism is used; a comparison looks at these.
+        variants: of an architecture, in which the mechanism is used; a comparison looks at these.
         architectures: that it is put into.
         law: that it breaks, where only one can see it; empty for any.
         missed: why the survey misses it, where it does, and what it would take.
@@ -45,7 +45,7 @@ class EngineFault:
     kind: str
     place: str
     wrong: Wrong
-    ways: tuple[str, ...] = ("dynamic",)
+    variants: tuple[str, ...] = ("dynamic",)
     architectures: tuple[str, ...] = ARCHITECTURES
     law: str = ""
     missed: str = ""

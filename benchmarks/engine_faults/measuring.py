@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import compared
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.engines.hugging_face.variants import WAYS, quiet
+from cachecheck.engines.hugging_face.variants import VARIANTS, quiet
 from cachecheck.engines.known_failures import load_ledger
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS
@@ -23,7 +23,7 @@ from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.worker import Job, messages
 
 SEED, EXAMPLES, MANY = 0, 4, 200
-"""The zoo's seed and cases for each law and way; those of ``cachecheck fuzz``."""
+"""The zoo's seed and cases for each law and variant; those of ``cachecheck fuzz``."""
 
 FAILED = ("VIOLATED", "ERROR")
 Accused = frozenset[tuple[str, str]]
@@ -36,9 +36,9 @@ def hushed() -> None:
     warnings.simplefilter("ignore")
 
 
-def survey(architecture: str, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[Cell]:
+def survey(architecture: str, variants: tuple[str, ...] = tuple(VARIANTS)) -> Iterator[Cell]:
     """The cells of ``cachecheck zoo``, in its order, as they are found."""
-    job = Job(architecture, ways, tuple(LAWS), EXAMPLES, SEED, None)
+    job = Job(architecture, variants, tuple(LAWS), EXAMPLES, SEED, None)
     for kind, *rest in messages(job):
         if kind == "cell":
             yield Cell.from_json(json.loads(rest[0]))
@@ -50,11 +50,11 @@ def control(architecture: str) -> dict[str, Any]:
     for cell in survey(architecture):
         answers[cell.answer] += 1
         if cell.answer in FAILED:
-            where = (cell.architecture, cell.way, cell.law, cell.answer)
+            where = (cell.architecture, cell.variant, cell.law, cell.answer)
             entry = ledger.explaining(where)
             known = "" if entry is None else entry.id
             accused.append(
-                {"way": cell.way, "law": cell.law, "answer": cell.answer, "known": known}
+                {"variant": cell.variant, "law": cell.law, "answer": cell.answer, "known": known}
             )
     return {"architecture": architecture, "answers": dict(answers), "failed": accused}
 
@@ -63,9 +63,9 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
     """What a fault does in an architecture, and what sees it."""
     fault = FAULTS[name]
     change = compared(fault, architecture)
-    ways = tuple(WAYS) if change.beyond else fault.ways
+    variants = tuple(VARIANTS) if change.beyond else fault.variants
     with patched(fault, architecture):
-        cell = next((one for one in survey(architecture, ways) if _counts(one, accused)), None)
+        cell = next((one for one in survey(architecture, variants) if _counts(one, accused)), None)
     found: dict[str, Any] = {
         "fault": name,
         "architecture": architecture,
@@ -74,7 +74,7 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
     }
     if cell is not None:
         found |= {
-            "way": cell.way,
+            "variant": cell.variant,
             "law": cell.law,
             "answer": cell.answer,
             "schedule": cell.schedule,
@@ -88,7 +88,7 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
 
 
 def _counts(cell: Cell, accused: Accused) -> bool:
-    return cell.answer in FAILED and (cell.way, cell.law) not in accused
+    return cell.answer in FAILED and (cell.variant, cell.law) not in accused
 
 
 def _outcome(cell: Cell | None, *, beyond: bool, changed: int) -> str:
@@ -104,10 +104,10 @@ def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, A
 
     What it finds without the fault as well does not count.
     """
-    for way in fault.ways:
-        target = load_target(f"hf:{architecture}/{way}")
+    for variant in fault.variants:
+        target = load_target(f"hf:{architecture}/{variant}")
         for law in [fault.law] if fault.law else LAWS:
-            if (way, law) in accused:
+            if (variant, law) in accused:
                 continue
             with patched(fault, architecture):
                 verdict = _searched(law, target)
@@ -117,7 +117,7 @@ def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, A
             if without is None or without.answer.value in FAILED:
                 continue
             return {
-                "way": way,
+                "variant": variant,
                 "law": law,
                 "answer": verdict.answer.value,
                 "schedule": verdict.schedule,

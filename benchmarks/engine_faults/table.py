@@ -68,9 +68,9 @@ def _smallest(caught: Sequence[Mapping[str, Any]], *, cases: bool = False) -> st
     """Laws, each with its smallest schedule, and the cases that it took."""
     found: dict[str, Mapping[str, Any]] = {}
     for cell in sorted(caught, key=lambda cell: (len(cell["schedule"]), cell["schedule"])):
-        way = "" if cell["way"] == "dynamic" else f"{cell['way']} "
+        variant = "" if cell["variant"] == "dynamic" else f"{cell['variant']} "
         error = " (ERROR)" if cell["answer"] == "ERROR" else ""
-        found.setdefault(f"{way}{cell['law']}{error}", cell)
+        found.setdefault(f"{variant}{cell['law']}{error}", cell)
     return ", ".join(
         f"{name} `{cell['schedule']}`" + (f" at case {cell['case']}" if cases else "")
         for name, cell in found.items()

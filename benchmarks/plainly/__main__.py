@@ -38,7 +38,9 @@ def main() -> int:
     found = _answers(chosen, asked.processes)
     rows = [_row(job, answer) for job, answer in zip(chosen, found, strict=True)]
     rows += _others(asked.out, asked.only or ())
-    rows.sort(key=lambda row: (not row["accused"], row["architecture"], row["way"], row["check"]))
+    rows.sort(
+        key=lambda row: (not row["accused"], row["architecture"], row["variant"], row["check"])
+    )
     write_whole(asked.out, _text(rows))
     lines = problems(rows)
     print("\n".join([*lines, summary(rows)]))

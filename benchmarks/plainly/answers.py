@@ -25,7 +25,7 @@ def refuses(row: Row) -> bool:
 def problems(rows: Sequence[Row]) -> list[str]:
     """A line for each that should be otherwise."""
     return [
-        f"{row['architecture']}/{row['way']} {row['check']}: "
+        f"{row['architecture']}/{row['variant']} {row['check']}: "
         f"{row.get('raised', row.get('difference'))}, "
         f"{'accused' if row['accused'] else 'holds'}, tolerance {row['tolerance']}"
         for row in rows

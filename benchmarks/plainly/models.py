@@ -17,7 +17,7 @@ Make = Callable[[], Any]
 NAMES = ("cache", "past_key_values", "state", "mems", "past_buckets_states")
 SEEDS = 4
 """Models drawn for each job."""
-MODEL = ("class", "config_class", "config", "way", "attention")
+MODEL = ("class", "config_class", "config", "variant", "attention")
 
 
 @lru_cache(maxsize=SEEDS)
@@ -26,34 +26,34 @@ def build(described: str, seed: int) -> Model:
     job = json.loads(described)
     config = getattr(transformers, job["config_class"]).from_dict(job["config"])
     config._attn_implementation = job["attention"]  # noqa: SLF001 - as from_config does
-    if job["way"] == "float64":
+    if job["variant"] == "float64":
         config._experts_implementation = "eager"  # noqa: SLF001 - grouped products have no float64
     torch.manual_seed(seed)
     model = getattr(transformers, job["class"])._from_config(config, dtype=torch.float32)  # noqa: SLF001
     for weights in model.parameters():
         if weights.ndim >= 2 and float(weights.detach().std()) < 0.04:  # else little would be seen
             weights.data.normal_(0.0, 0.18)
-        if job["way"] == "float64":
+        if job["variant"] == "float64":
             weights.data = weights.data.double()
     return model.eval()
 
 
-def cache_maker(model: Model, way: str) -> Make:
+def cache_maker(model: Model, variant: str) -> Make:
     """What makes an empty cache; None where the model makes its own in the first call."""
     config = model.config.get_text_config(decoder=True)
-    if way == "static":
+    if variant == "static":
         return lambda: transformers.StaticCache(config=config, max_cache_len=32)
-    if way == "fp8":
+    if variant == "fp8":
         return lambda: transformers.QuantizedCache("fp8", config)
-    if way in ("quanto", "hqq"):
+    if variant in ("quanto", "hqq"):
         bits = {"nbits": 4, "q_group_size": 4, "residual_length": 4}
-        return lambda: transformers.QuantizedCache(way, config, **bits)
+        return lambda: transformers.QuantizedCache(variant, config, **bits)
     if not model._supports_default_dynamic_cache():  # noqa: SLF001 - as generate asks
         return lambda: None
 
     def dynamic() -> Any:
         cache = transformers.DynamicCache(config=config)
-        if way == "recording":
+        if variant == "recording":
             cache.activate_past_recording()
         return cache
 

@@ -189,7 +189,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             def draw(n: int, random: torch.Generator = random) -> torch.Tensor:
                 return torch.randint(3, job["tokens"], (n,), generator=random)
 
-            make = cache_maker(model, job["way"])
+            make = cache_maker(model, job["variant"])
             for _ in range(job["draws"]):
                 tries += 1
                 worst = max(worst, CHECKS[job["check"]](model, make, job["numbers"], draw))
@@ -208,7 +208,7 @@ def main() -> None:
     found = []
     for job in json.loads(jobs.read_text(encoding="utf-8")):
         found.append(run(job))
-        print(job["architecture"], job["way"], job["check"], found[-1], file=sys.stderr)
+        print(job["architecture"], job["variant"], job["check"], found[-1], file=sys.stderr)
     if "cachecheck" in sys.modules:
         raise SystemExit("cachecheck was imported: this would be no second opinion")
     results.write_text(json.dumps(found), encoding="utf-8")

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from cachecheck.engines.hugging_face.tiny import POSITIONS, TOKENS, causal_classes, tiny_config
-from cachecheck.engines.hugging_face.variants import WAYS
+from cachecheck.engines.hugging_face.variants import VARIANTS
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix
 from cachecheck.zoo.worker import FALLS
@@ -25,11 +25,11 @@ class Check(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One check of one architecture in one way.
+    """One check of one architecture in one variant.
 
     Attributes:
         architecture: the library's model type.
-        way: how it is run.
+        variant: how it is run.
         check: what is done.
         accused: whether the zoo's cells say VIOLATED.
         finding: that the cells lead to; empty where they hold.
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     """
 
     architecture: str
-    way: str
+    variant: str
     check: Check
     accused: bool
     finding: str
@@ -66,7 +66,7 @@ def jobs(matrix: Matrix) -> list[Job]:
         if check is None:
             continue
         accused, tolerance = cell.answer == "VIOLATED", cell.tolerance or 0.0
-        key = (not accused, cell.architecture, cell.way, check)
+        key = (not accused, cell.architecture, cell.variant, check)
         old = found.get(key)
         laws = (*(old.laws if old else ()), cell.law)
         tolerance = max(tolerance, old.tolerance if old else 0.0)
@@ -78,7 +78,7 @@ def _check(cell: Cell) -> Check | None:
     if cell.answer == "VIOLATED" and not cell.reason.startswith(FALLS):
         return _accusation(cell)
     # Where few bits hold, no difference passed a bound that cachecheck measured: no plain answer.
-    if cell.answer == "HOLDS" and WAYS[cell.way].rounding is None:
+    if cell.answer == "HOLDS" and VARIANTS[cell.variant].rounding is None:
         return _CONTROLS.get(cell.law)
     return None
 
@@ -130,8 +130,8 @@ def described(job: Job) -> dict[str, Any]:
         "config_class": type(config).__name__,
         "config": config.to_dict(),
         "tokens": TOKENS,
-        "way": job.way,
-        "attention": "eager" if job.way == "eager" else None,
+        "variant": job.variant,
+        "attention": "eager" if job.variant == "eager" else None,
         "check": job.check.name,
         "numbers": list(job.check.numbers),
         "tolerance": job.tolerance,

@@ -35,10 +35,10 @@ class Request:
     Attributes:
         library: whose architectures.
         only: of them; empty for all, as are the next two.
-        ways: to run them.
+        variants: to run them.
         laws: to put them under.
         workers: architectures at a time, or ``auto``.
-        examples: cases for each law and way.
+        examples: cases for each law and variant.
         seed: of the cases.
         seconds: for one architecture.
         memory: bytes of address space of one process, or None.
@@ -48,7 +48,7 @@ class Request:
 
     library: str
     only: tuple[str, ...] = ()
-    ways: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     laws: tuple[str, ...] = ()
     workers: str = "auto"
     examples: int = 4
@@ -69,7 +69,7 @@ def run(request: Request, console: Console) -> int:
     ledger = load_ledger(request.library)
     file = request.out / f"{request.library}.json"
     if request.again:
-        if request.only or request.ways or request.laws:
+        if request.only or request.variants or request.laws:
             raise InputError("--again shows what is there, all of it: leave out what limits a run")
         return _told(read_matrix(file), ledger, request, console)
     _check_place(request, file)
@@ -86,18 +86,21 @@ def run(request: Request, console: Console) -> int:
 def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bool]:
     # Seconds to import, and optional packages.
     from cachecheck.engines.hugging_face.tiny import causal_classes
-    from cachecheck.engines.hugging_face.variants import WAYS
+    from cachecheck.engines.hugging_face.variants import VARIANTS
     from cachecheck.zoo import running
     from cachecheck.zoo.worker import Job
 
     every = sorted(causal_classes())
     chosen = _chosen("architecture", request.only, every)
-    ways, laws = _chosen("way", request.ways, WAYS), _chosen("law", request.laws, LAWS)
+    variants, laws = (
+        _chosen("variant", request.variants, VARIANTS),
+        _chosen("law", request.laws, LAWS),
+    )
     amount = (request.examples, request.seed, request.memory)
-    jobs = [Job(name, ways, laws, *amount, ledger.quarantined(name)) for name in chosen]
-    asked = f"seed {request.seed}, {request.examples} cases for each law and way"
+    jobs = [Job(name, variants, laws, *amount, ledger.quarantined(name)) for name in chosen]
+    asked = f"seed {request.seed}, {request.examples} cases for each law and variant"
     numbers = {**versions(), **_installed("torch", request.library, "optimum-quanto", "hqq")}
-    whole = not (request.only or request.ways or request.laws)
+    whole = not (request.only or request.variants or request.laws)
     matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole, wanted=len(jobs))
     print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
     begun, workers, now = time.monotonic(), _workers(request.workers), {"last": "starting"}
@@ -156,7 +159,7 @@ def _check_place(request: Request, file: Path) -> None:
             if not place.is_dir():
                 raise InputError(f"cannot write into {request.out}: {place} is no folder")
             break
-    partial = request.only or request.ways or request.laws
+    partial = request.only or request.variants or request.laws
     if partial and file.exists() and read_matrix(file).whole:
         raise InputError(f"{file} has a whole zoo, and this is a part: name another --out")
 

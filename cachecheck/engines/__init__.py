@@ -18,7 +18,7 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     """The factory of a tiny random Hugging Face decoder: no download, weights drawn from the seed.
 
     Args:
-        name: a model type of the library, and after a slash the way to run it if it is not the
+        name: a model type of the library, and after a slash the variant to run it if it is not the
             usual one: ``llama``, ``gemma2/static``.
 
     Returns:
@@ -30,9 +30,9 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
     need_libraries(f"hf:{name}")
     # Seconds to import, and optional packages: only when a decoder is wanted.
     from cachecheck.engines.hugging_face.tiny import causal_classes  # noqa: PLC0415
-    from cachecheck.engines.hugging_face.variants import WAYS  # noqa: PLC0415
+    from cachecheck.engines.hugging_face.variants import VARIANTS  # noqa: PLC0415
 
-    architecture, slash, way = name.partition("/")
+    architecture, slash, variant = name.partition("/")
     known = causal_classes()
     if architecture not in known:
         near = difflib.get_close_matches(architecture, known)
@@ -43,11 +43,13 @@ def transformers_factory(name: str) -> Callable[[int], Decoder]:
             f"unknown Hugging Face model type {architecture!r}; {meant} a model of your own, wrap "
             "it in cachecheck.engines.hugging_face.decoder.HuggingFaceDecoder)"
         )
-    if slash and way not in WAYS:
-        raise TargetError(f"unknown way {way!r} to run {architecture}; known: {', '.join(WAYS)}")
+    if slash and variant not in VARIANTS:
+        raise TargetError(
+            f"unknown variant {variant!r} to run {architecture}; known: {', '.join(VARIANTS)}"
+        )
 
     def make(seed: int) -> Decoder:
-        return WAYS[way or "dynamic"].decoder(architecture, seed)
+        return VARIANTS[variant or "dynamic"].decoder(architecture, seed)
 
     return make
 

@@ -27,9 +27,10 @@ _SHOWN = 40
 
 
 _KEY = (
-    "A cell shows what says most over all ways of running: + holds, ? inconclusive, u unsupported, "
-    "- not run. Behind VIOLATED and ERROR stand the way, the smallest schedule and the entry of "
-    "the ledger of known failures. The file beside this page has every way, with its reasons."
+    "A cell shows what says most over all variants: + holds, ? inconclusive, u unsupported, "
+    "- not run. Behind VIOLATED and ERROR stand the variant, the smallest schedule and the entry "
+    "of the ledger of known failures. The file beside this page has every variant, with its "
+    "reasons."
 )
 
 
@@ -102,7 +103,7 @@ def _inconclusive(matrix: Matrix) -> Iterator[str]:
     key = sorted(cells, key=lambda cell: cell.architecture)
     for name, group in groupby(key, key=lambda cell: cell.architecture):
         some = list(group)
-        laws = ", ".join(dict.fromkeys(f"{cell.law} ({cell.way})" for cell in some))
+        laws = ", ".join(dict.fromkeys(f"{cell.law} ({cell.variant})" for cell in some))
         yield f"INCONCLUSIVE  {name}: {laws}: {some[0].reason}"
 
 
@@ -115,7 +116,7 @@ def _not_built(matrix: Matrix) -> Iterator[tuple[str, str]]:
 
 
 def _place(cell: Cell) -> str:
-    return f"hf:{cell.architecture}/{cell.way} {cell.law}"
+    return f"hf:{cell.architecture}/{cell.variant} {cell.law}"
 
 
 def _what(cell: Cell) -> str:
@@ -173,7 +174,7 @@ def _word(cell: Cell | None) -> str:
     if cell.answer not in ("VIOLATED", "ERROR"):
         return _LETTERS[cell.answer]
     schedule = f" `{cell.schedule}`" if cell.schedule else ""
-    return f"{cell.answer} {cell.way}{schedule} {cell.known}".strip()
+    return f"{cell.answer} {cell.variant}{schedule} {cell.known}".strip()
 
 
 def _link(entry: Entry, findings: str) -> str:

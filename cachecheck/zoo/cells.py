@@ -1,4 +1,4 @@
-"""One cell of the matrix: an architecture, run in one way, under one law."""
+"""One cell of the matrix: an architecture, run in one variant, under one law."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Cell:
 
     Attributes:
         architecture: the library's model type.
-        way: how it was run, a key of `cachecheck.engines.hugging_face.variants.WAYS`.
+        variant: how it was run, a key of `cachecheck.engines.hugging_face.variants.VARIANTS`.
         law: its id.
         answer: one of `ANSWERS`.
         reason: the library's own refusal, the error, or what a reader should know.
@@ -34,7 +34,7 @@ class Cell:
     """
 
     architecture: str
-    way: str
+    variant: str
     law: str
     answer: str
     reason: str = ""
@@ -49,14 +49,14 @@ class Cell:
     known: str = ""
 
     @classmethod
-    def of(cls, architecture: str, way: str, verdict: Verdict) -> Self:
+    def of(cls, architecture: str, variant: str, verdict: Verdict) -> Self:
         """The cell for a verdict."""
         reason = verdict.message
         if not reason and verdict.violation is not None:
             reason = verdict.violation.message
         return cls(
             architecture,
-            way,
+            variant,
             verdict.law,
             verdict.answer.value,
             reason,
@@ -82,7 +82,7 @@ class Cell:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, what is not there left out."""
-        kept = ("architecture", "way", "law", "answer", "examples", "seconds")
+        kept = ("architecture", "variant", "law", "answer", "examples", "seconds")
         return {
             name: value
             for name, value in asdict(self).items()
@@ -94,7 +94,7 @@ class Cell:
         return replace(self, known=known)
 
 
-# From the one that says most: what one cell of the printed matrix shows for several ways.
+# From the one that says most: what one cell of the printed matrix shows for several variants.
 _WEIGHT = {
     Answer.VIOLATED.value: 5,
     Answer.ERROR.value: 4,

@@ -26,10 +26,10 @@ class Matrix:
         library: whose architectures these are.
         versions: of what took part.
         laws: ids, in order.
-        cells: one for each architecture, way and law, in the library's order.
+        cells: one for each architecture, variant and law, in the library's order.
         seconds: of the whole run.
         asked: what was asked for, in words.
-        whole: whether nothing was left out: no architecture, way or law, and no interruption.
+        whole: whether nothing was left out: no architecture, variant or law, and no interruption.
         wanted: architectures asked for; more than are there where the run was interrupted.
     """
 
@@ -72,7 +72,7 @@ class Matrix:
         return {answer: found[answer] for answer in ANSWERS if found[answer]}
 
     def worst(self) -> dict[tuple[str, str], Cell]:
-        """The cell that says most about an architecture under a law, over all ways."""
+        """The cell that says most about an architecture under a law, over all variants."""
         here: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
             here.setdefault((cell.architecture, cell.law), []).append(cell)
@@ -90,7 +90,7 @@ class Matrix:
         """Entries of the ledger that pass now; only a whole run can tell."""
         if not self.whole:
             return []
-        ran = [(c.architecture, c.way, c.law, c.answer) for c in self.cells]
+        ran = [(c.architecture, c.variant, c.law, c.answer) for c in self.cells]
         return ledger.stale(ran)
 
     def write(self, folder: Path) -> Path:
@@ -125,7 +125,7 @@ def marked(cells: Iterable[Cell], ledger: Ledger) -> list[Cell]:
     """The cells, each with the entry of the ledger that explains it, or none."""
     found = []
     for cell in cells:
-        entry = ledger.explaining((cell.architecture, cell.way, cell.law, cell.answer))
+        entry = ledger.explaining((cell.architecture, cell.variant, cell.law, cell.answer))
         found.append(cell.marked("" if entry is None else entry.id))
     return found
 

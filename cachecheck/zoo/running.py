@@ -45,8 +45,8 @@ class _Running:
 
     def lost(self, why: str) -> list[Cell]:
         """What it found, and an ERROR for the law that was running when it ended."""
-        way, law = self.now
-        return [*self.cells, Cell(self.job.architecture, way or "dynamic", law, "ERROR", why)]
+        variant, law = self.now
+        return [*self.cells, Cell(self.job.architecture, variant or "dynamic", law, "ERROR", why)]
 
     def end(self) -> None:
         """Make sure that the process is gone."""

@@ -1,4 +1,4 @@
-"""One architecture, in a process of its own: built, run in every way, put under every law."""
+"""One architecture, in a process of its own: built, run in every variant, put under every law."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cachecheck.engines import transformers_factory
-from cachecheck.engines.hugging_face.variants import WAYS, Way, quiet
+from cachecheck.engines.hugging_face.variants import VARIANTS, Variant, quiet
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS, implied
 from cachecheck.search import search
@@ -41,16 +41,16 @@ class Job:
 
     Attributes:
         architecture: the library's model type.
-        ways: ids of the ways to run it in.
-        laws: ids of the laws; a way leaves out those that it has no say in.
+        variants: ids of the variants to run it in.
+        laws: ids of the laws; a variant leaves out those that it has no say in.
         examples: cases a law.
         seed: of the cases.
         memory: bytes of address space, or None for no limit.
-        quarantined: (way, law) pairs that are not to be run; ``*`` stands for all.
+        quarantined: (variant, law) pairs that are not to be run; ``*`` stands for all.
     """
 
     architecture: str
-    ways: tuple[str, ...]
+    variants: tuple[str, ...]
     laws: tuple[str, ...]
     examples: int
     seed: int
@@ -59,7 +59,7 @@ class Job:
 
 
 def work(job: Job, pipe: Connection) -> None:
-    """Send ``("now", way, law)`` before each search, ``("cell", JSON)`` after, ``("done",)`` last.
+    """Send ``("now", variant, law)`` before each search and ``("cell", JSON)`` after it.
 
     Whoever reads the other end knows what ran when this process was killed.
     """
@@ -80,40 +80,42 @@ def work(job: Job, pipe: Connection) -> None:
 
 def messages(job: Job) -> Iterator[tuple[str, ...]]:
     """All but the last of what `work` sends, as they come."""
-    usual = WAYS["dynamic"]
-    # Only the usual way tells what cannot be built from what is refused.
-    if usual.id not in job.ways:
+    usual = VARIANTS["dynamic"]
+    # Only the usual variant tells what cannot be built from what is refused.
+    if usual.id not in job.variants:
         yield ("now", usual.id, "building")
         _, lacking = _target(job.architecture, usual)
         if lacking is not None and lacking.answer == NOT_BUILT:
             yield from (_cell(replace(lacking, law=law)) for law in _laws(job, usual))
             return
-    for way in (WAYS[name] for name in job.ways):
-        yield ("now", way.id, "building")
-        target, lacking = _target(job.architecture, way)
+    for variant in (VARIANTS[name] for name in job.variants):
+        yield ("now", variant.id, "building")
+        target, lacking = _target(job.architecture, variant)
         if target is None:
             assert lacking is not None  # noqa: S101 - one of the two is there
-            for law in _laws(job, way):
+            for law in _laws(job, variant):
                 yield _cell(replace(lacking, law=law))
             if lacking.answer == NOT_BUILT:
-                return  # nor in any other way
+                return  # nor in any other variant
             continue
         broken: dict[str, Cell] = {}
-        for law in _laws(job, way):
-            yield ("now", way.id, law)
+        for law in _laws(job, variant):
+            yield ("now", variant.id, law)
             offered = LAWS[law].lacking(target.make(0)) is None
-            cell = (_fallen(law, broken) if offered else None) or _searched(job, way, law, target)
+            cell = (_fallen(law, broken) if offered else None) or _searched(
+                job, variant, law, target
+            )
             if cell.answer == "VIOLATED":
                 broken[law] = cell
             yield _cell(cell)
 
 
-def _searched(job: Job, way: Way, law: str, target: Target) -> Cell:
+def _searched(job: Job, variant: Variant, law: str, target: Target) -> Cell:
     # Other cases for each architecture: code that many share is met by more of them.
     cases = f"{job.seed}/{job.architecture}"
     effort = Effort(seed=job.seed, examples=job.examples, max_length=_LENGTH, case_seed=cases)
     verdict, _ = search(LAWS[law], target, effort)
-    return Cell.of(job.architecture, way.id, verdict)
+    return Cell.of(job.architecture, variant.id, verdict)
 
 
 def _fallen(law: str, broken: Mapping[str, Cell]) -> Cell | None:
@@ -126,23 +128,23 @@ def _fallen(law: str, broken: Mapping[str, Cell]) -> Cell | None:
     return replace(cell, law=law, reason=reason, examples=0, seconds=0.0)
 
 
-def _laws(job: Job, way: Way) -> list[str]:
-    away = {law for name, law in job.quarantined if name in (way.id, "*")}
-    return [law for law in job.laws if way.concerns(law) and not {law, "*"} & away]
+def _laws(job: Job, variant: Variant) -> list[str]:
+    away = {law for name, law in job.quarantined if name in (variant.id, "*")}
+    return [law for law in job.laws if variant.concerns(law) and not {law, "*"} & away]
 
 
 def _cell(cell: Cell) -> tuple[str, str]:
     return ("cell", json.dumps(cell.to_json()))
 
 
-def _target(architecture: str, way: Way) -> tuple[Target | None, Cell | None]:
+def _target(architecture: str, variant: Variant) -> tuple[Target | None, Cell | None]:
     """The target, or the cell that says why there is none."""
-    cell = Cell(architecture, way.id, "", NOT_BUILT)
+    cell = Cell(architecture, variant.id, "", NOT_BUILT)
     begun = time.monotonic()
-    name = f"hf:{architecture}/{way.id}"
+    name = f"hf:{architecture}/{variant.id}"
     # Built once for all laws: the guard reads rows and keeps nothing of a case.
     make = lru_cache(maxsize=_SEEDS)(
-        as_target(transformers_factory(f"{architecture}/{way.id}"), name).make
+        as_target(transformers_factory(f"{architecture}/{variant.id}"), name).make
     )
     try:
         make(0).full([0, 1])
@@ -153,7 +155,7 @@ def _target(architecture: str, way: Way) -> tuple[Target | None, Cell | None]:
         said = str(error) if cause is None else f"{type(cause).__name__}: {cause}"
         said = " ".join(said.split())
         refused = isinstance(error, TargetError) and error.__cause__ is None  # by the adapter
-        if refused or way.id != "dynamic":
+        if refused or variant.id != "dynamic":
             return None, replace(cell, answer="UNSUPPORTED", reason=said)
         return None, replace(cell, reason=said, seconds=round(time.monotonic() - begun, 2))
     return Target(name, make, _SEEDS), None

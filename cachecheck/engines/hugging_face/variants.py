@@ -1,4 +1,4 @@
-"""The ways to run one Hugging Face architecture: kinds of cache, of attention, of precision."""
+"""The variants of one Hugging Face architecture: kinds of cache, of attention, of precision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATIC_LENGTH = 32
 
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """One way to run an architecture.
 
     Attributes:
@@ -39,7 +39,7 @@ class Way:
         dtype: of the parameters.
         cache: from the model's text configuration to an empty cache; None for the usual one.
         rounding: of what the cache keeps, if that is of few bits; see `quantised`.
-        laws: that it may break while the usual way keeps them; empty for all.
+        laws: that it may break while the usual variant keeps them; empty for all.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Way:
     laws: tuple[str, ...] = ()
 
     def concerns(self, law: str) -> bool:
-        """Whether this way has a say in a law."""
+        """Whether this variant has a say in a law."""
         return not self.laws or law in self.laws
 
     def decoder(self, architecture: str, seed: int) -> HuggingFaceDecoder:
@@ -59,7 +59,7 @@ class Way:
 
         Raises:
             TargetError: its forward pass takes no cache.
-            Unsupported: it cannot be run in this way.
+            Unsupported: it cannot be run in this variant.
         """
         model = tiny_model(architecture, seed, dtype=self.dtype, attention=self.attention)
         if self.attention and self.attention == _usual_attention(architecture):
@@ -128,44 +128,44 @@ def _four_bits(backend: str) -> Callable[[Any], Any]:
     return partial(QuantizedCache, backend, nbits=4, q_group_size=4, residual_length=4)
 
 
-_WAYS = (
-    Way("dynamic", "a cache that grows, as generate makes it; float32"),
-    Way(
+_VARIANTS = (
+    Variant("dynamic", "a cache that grows, as generate makes it; float32"),
+    Variant(
         "eager", "attention in plain matrix products", attention="eager", laws=("schedule", "batch")
     ),
-    Way(
+    Variant(
         "float64",
         "parameters and rows in float64; the library keeps norms and angles in float32",
         dtype="float64",
         laws=("schedule", "batch"),
     ),
-    Way(
+    Variant(
         "recording",
         "a cache that can be rolled back, as assisted generation asks for it",
         cache=_recording,
         laws=("schedule", "crop"),
     ),
-    Way(
+    Variant(
         "static",
         f"buffers of {STATIC_LENGTH} slots",
         cache=_static,
         laws=("schedule", "overflow", "branch", "crop", "reset", "reorder"),
     ),
-    Way(
+    Variant(
         "fp8",
         "keys and values in 8-bit floats",
         cache=_fp8,
         rounding=three_bit_mantissa,
         laws=("schedule", "reorder"),
     ),
-    Way(
+    Variant(
         "quanto",
         "keys and values in 4 bits, the last 4 tokens in full; needs optimum-quanto",
         cache=_four_bits("quanto"),
         rounding=four_bits,
         laws=("schedule",),
     ),
-    Way(
+    Variant(
         "hqq",
         "the same by another backend; needs hqq",
         cache=_four_bits("hqq"),
@@ -174,5 +174,5 @@ _WAYS = (
     ),
 )
 
-WAYS: Mapping[str, Way] = MappingProxyType({way.id: way for way in _WAYS})
-"""Every way by its name, the usual one first."""
+VARIANTS: Mapping[str, Variant] = MappingProxyType({variant.id: variant for variant in _VARIANTS})
+"""Every variant by its name, the usual one first."""

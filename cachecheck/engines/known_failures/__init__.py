@@ -17,11 +17,11 @@ from cachecheck.errors import InputError
 
 TOLERATED, QUARANTINED = "tolerated", "quarantined"
 JUDGEMENTS = ("bug", "documented limit")
-_FIELDS = ("id", "kind", "architectures", "ways", "laws", "answers", "seen", "versions")
+_FIELDS = ("id", "kind", "architectures", "variants", "laws", "answers", "seen", "versions")
 _OPTIONAL = ("finding", "judgement", "report", "seldom")
 
 Failure = tuple[str, str, str, str]
-"""Architecture, way, law and answer of one cell."""
+"""Architecture, variant, law and answer of one cell."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Entry:
         id: its name.
         kind: ``tolerated`` or ``quarantined``.
         architectures: model types; ``*`` for all, as below.
-        ways: how they were run.
+        variants: how they were run.
         laws: ids of the laws that it breaks.
         answers: what they answered: VIOLATED, ERROR or INCONCLUSIVE.
         seen: in one sentence.
@@ -46,7 +46,7 @@ class Entry:
     id: str
     kind: str
     architectures: tuple[str, ...]
-    ways: tuple[str, ...]
+    variants: tuple[str, ...]
     laws: tuple[str, ...]
     answers: tuple[str, ...]
     seen: str
@@ -56,21 +56,21 @@ class Entry:
     report: str = ""
     seldom: bool = False
 
-    def names(self, architecture: str, way: str, law: str) -> bool:
+    def names(self, architecture: str, variant: str, law: str) -> bool:
         """Whether this cell is among its own."""
         return all(
             one in mine or "*" in mine
             for one, mine in (
                 (architecture, self.architectures),
-                (way, self.ways),
+                (variant, self.variants),
                 (law, self.laws),
             )
         )
 
     def explains(self, failure: Failure) -> bool:
         """Whether this is what that cell shows."""
-        architecture, way, law, answer = failure
-        return self.names(architecture, way, law) and answer in self.answers
+        architecture, variant, law, answer = failure
+        return self.names(architecture, variant, law) and answer in self.answers
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Ledger:
         return next((entry for entry in self.entries if entry.explains(failure)), None)
 
     def quarantined(self, architecture: str) -> tuple[tuple[str, str], ...]:
-        """(way, law) pairs that are not to be run for an architecture; ``*`` stands for all."""
+        """(variant, law) pairs that are not to be run for an architecture; ``*`` stands for all."""
         return tuple(
-            (way, law)
+            (variant, law)
             for entry in self.entries
             if entry.kind == QUARANTINED and {architecture, "*"} & set(entry.architectures)
-            for way in entry.ways
+            for variant in entry.variants
             for law in entry.laws
         )
 
