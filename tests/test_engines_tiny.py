@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="tiny models need transformers")
 import torch
 import transformers
 
-from cachecheck.engines import transformers_factory
+from cachecheck.engines.hugging_face.models import decoder_factory
 from cachecheck.engines.hugging_face.tiny import (
     EXCEPTIONS,
     SIZES,
@@ -97,7 +97,7 @@ def test_an_architecture_that_is_no_decoder_says_why() -> None:
     with pytest.raises(ValueError, match="cpmant sees the whole prompt"):
         tiny_model("cpmant", 0)
     with pytest.raises(TargetError, match="takes no cache"):
-        transformers_factory("openai-gpt")(0)
+        decoder_factory("openai-gpt")(0)
 
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name not in ("quanto", "hqq")])

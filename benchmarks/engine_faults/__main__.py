@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import COMPARED
 from benchmarks.engine_faults.fault import ARCHITECTURES
-from benchmarks.engine_faults.measuring import EXAMPLES, MANY, SEED, control, hushed, measure
+from benchmarks.engine_faults.measuring import EXAMPLES, MANY, SEED, control, measure, silence
 from cachecheck.files import write_whole
 
 OUT = Path(__file__).parent.parent.parent / "evidence" / "engine-faults.json"
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-n", dest="workers", type=int, default=2, help="processes")
     asked = parser.parse_args(arguments)
     begun, context = time.monotonic(), multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(asked.workers, context, initializer=hushed) as pool:
+    with ProcessPoolExecutor(asked.workers, context, initializer=silence) as pool:
         controls = list(pool.map(control, ARCHITECTURES))
         cells = _measured(pool, asked.only or list(FAULTS), controls)
     seconds = round(time.monotonic() - begun)

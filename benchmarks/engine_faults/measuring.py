@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +10,9 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import compared
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.engines.hugging_face.variants import VARIANTS, quiet
+from cachecheck.engines.hugging_face.variants import VARIANTS, silence_library
 from cachecheck.engines.known_failures import load_ledger
+from cachecheck.engines.registry import engine_named
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS
 from cachecheck.search import search
@@ -30,18 +30,17 @@ Accused = frozenset[tuple[str, str]]
 """Ways and laws that fail without any fault: nothing is caught there."""
 
 
-def hushed() -> None:
+def silence() -> None:
     """This process as a worker of the zoo: one thread, and no advice from the library."""
-    quiet()
+    silence_library()
     warnings.simplefilter("ignore")
 
 
 def survey(architecture: str, variants: tuple[str, ...] = tuple(VARIANTS)) -> Iterator[Cell]:
     """The cells of ``cachecheck zoo``, in its order, as they are found."""
-    job = Job(architecture, variants, tuple(LAWS), EXAMPLES, SEED, None)
-    for kind, *rest in messages(job):
-        if kind == "cell":
-            yield Cell.from_json(json.loads(rest[0]))
+    engine = engine_named("transformers")
+    job = Job(engine, architecture, variants, tuple(LAWS), EXAMPLES, SEED, memory=None)
+    yield from (message for message in messages(job) if isinstance(message, Cell))
 
 
 def control(architecture: str) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def control(architecture: str) -> dict[str, Any]:
 
 
 def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
-    """What a fault does in an architecture, and what sees it."""
+    """The effect of a fault in an architecture, and the first cell that shows it."""
     fault = FAULTS[name]
     change = compared(fault, architecture)
     variants = tuple(VARIANTS) if change.beyond else fault.variants
