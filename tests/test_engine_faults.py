@@ -39,7 +39,7 @@ def library() -> None:
 
 
 def here(fault: EngineFault, architecture: str) -> list[Any]:
-    """What stands at the fault's places now; None where the name is inherited or absent."""
+    """The members at the fault's places now; None where the name is inherited or absent."""
     places = fault.holders(architecture)
     return [vars(holder).get(name) for holder, name in places]
 

@@ -1,4 +1,4 @@
-"""Whether a fault changes any row at all: drawn cases, run with it and without, to the bit."""
+"""Drawn cases run with a fault and without, and their rows compared to the bit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROWS = ("full", "extend", "full_batch", "extend_batch")
 
 @dataclass(frozen=True)
 class Change:
-    """What a fault does to the rows of drawn cases.
+    """The effect of a fault on the rows of drawn cases.
 
     Attributes:
         cases: run with it and without.
@@ -45,11 +45,11 @@ class Change:
 
     @property
     def beyond(self) -> bool:
-        """Whether any row is farther off than the tolerance."""
+        """True if a row is farther off than the tolerance, or missing."""
         return self.share is None or self.share > 1
 
 
-class _Noted:
+class _Recorded:
     """A decoder whose rows are kept."""
 
     def __init__(self, decoder: Any) -> None:
@@ -118,10 +118,10 @@ def _right(architecture: str, variant: str, law: str, number: int) -> list[Rows]
 def _rows(architecture: str, variant: str, law: str, number: int) -> list[Rows]:
     """The rows that the decoder gave until the case ended."""
     drawn = _drawn(architecture, variant, law, number)
-    noted = _Noted(_decoder(architecture, variant, drawn.decoder_seed))
+    recorded = _Recorded(_decoder(architecture, variant, drawn.decoder_seed))
     with contextlib.suppress(CachecheckError), np.errstate(all="ignore"):
-        LAWS[law].check(Guarded(noted), drawn.case)
-    return list(noted.rows)
+        LAWS[law].check(Guarded(recorded), drawn.case)
+    return list(recorded.rows)
 
 
 @lru_cache(maxsize=1024)

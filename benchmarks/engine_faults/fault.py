@@ -1,4 +1,4 @@
-"""What a fault in somebody else's library is, and how it is put in and taken out again."""
+"""A fault in somebody else's library, and how it is put in and taken out again."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EngineFault:
     missed: str = ""
 
     def holders(self, architecture: str) -> list[tuple[Any, str]]:
-        """Where the name is looked up: modules or classes, and the name in them."""
+        """The modules or classes in which the name is looked up, and the name in them."""
         where, _, path = self.place.partition(":")
         *owners, name = path.split(".")
         module = _modeling(architecture) if where == "modeling" else f"transformers.{where}"
