@@ -63,10 +63,19 @@ class Stored(Generic[T]):
     version: int
     content: type[T]
 
-    def encode(self, value: T, *, indent: int = 2) -> str:
-        """``value`` as text; ``indent`` 0 for one line."""
+    def encode(self, value: T, *, indent: int = 2, depth: int | None = None) -> str:
+        """``value`` as text.
+
+        Args:
+            value: what to store.
+            indent: spaces for each level; 0 for one line.
+            depth: levels whose items have a line each, and are written in full on it, as suits a
+                table; None for all levels.
+        """
         head = {"cachecheck": self.name, "version": self.version}
         data = {**head, **msgspec.to_builtins(value, str_keys=True)}
+        if depth is not None:
+            return _in_lines(data, indent, depth) + "\n"
         encoded = msgspec.json.encode(data)
         return msgspec.json.format(encoded, indent=indent).decode() + "\n"
 
@@ -104,3 +113,20 @@ class Stored(Generic[T]):
             return msgspec.json.decode(text, type=kind)
         except (ValueError, RecursionError) as error:  # msgspec's own errors are ValueErrors
             raise InputError(f"{where} is not a stored {self.name}: {error}") from error
+
+
+def _in_lines(data: Any, indent: int, depth: int, level: int = 1) -> str:
+    """``data`` as JSON, each item of the first ``depth`` levels on a line."""
+    if level > depth or not data or not isinstance(data, dict | list | tuple):
+        return msgspec.json.encode(data).decode()
+    pad = "\n" + " " * indent * level
+    if isinstance(data, dict):
+        items = [
+            f"{msgspec.json.encode(key).decode()}: {_in_lines(item, indent, depth, level + 1)}"
+            for key, item in data.items()
+        ]
+        first, last = "{", "}"
+    else:
+        items = [_in_lines(item, indent, depth, level + 1) for item in data]
+        first, last = "[", "]"
+    return first + pad + f",{pad}".join(items) + pad[: len(pad) - indent] + last

@@ -1,8 +1,9 @@
 """From the name of a target to a factory of decoders.
 
-``reference``, ``reference:paged``, ``package.module:factory``, ``path/file.py:factory`` or
-``hf:llama``. A factory takes a seed: as its parameter ``seed``, else as its first argument if that
-has no default. One that needs no arguments, or a ready decoder, is accepted as well.
+``reference``, ``reference:paged``, ``fault:ID``, ``package.module:factory``,
+``path/file.py:factory``, or a name behind the prefix of an engine: ``hf:llama``. A factory takes a
+seed: as its parameter ``seed``, else as its first argument if that has no default. One that needs
+no arguments, or a ready decoder, is accepted as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from cachecheck.engines.registry import engine_with_prefix, target_forms
 from cachecheck.errors import CachecheckError, InputError, TargetError
 from cachecheck.guard import Guarded
 from cachecheck.protocol import FUNCTIONS
@@ -42,9 +44,7 @@ class Target:
 
 
 _FEW, _MANY = 4, 256
-_FORMS = (
-    "reference, reference:NAME, fault:ID, package.module:factory, path/file.py:factory or hf:NAME"
-)
+_FORMS = "reference, reference:NAME, fault:ID, package.module:factory, path/file.py:factory"
 
 
 def load_target(name: str) -> Target:
@@ -61,15 +61,15 @@ def load_target(name: str) -> Target:
         return as_target(_reference_cache(name.removeprefix("reference:")), name)
     if name.startswith("fault:"):
         return as_target(_fault(name.removeprefix("fault:")), name)
-    if name.startswith("hf:"):
-        from cachecheck.engines import transformers_factory  # noqa: PLC0415 - optional packages
-
-        return as_target(transformers_factory(name.removeprefix("hf:")), name)
+    prefix, colon, rest = name.partition(":")
+    engine = engine_with_prefix(prefix) if colon else None
+    if engine is not None:
+        return as_target(engine.decoder_factory(rest), name)
     where, colon, member = name.rpartition(":")
     is_file = where.endswith(".py")
     is_module = where.replace(".", "_").isidentifier() and not where.startswith(".")
     if not colon or not member or not (is_file or is_module):
-        raise TargetError(f"unknown target {name!r}; expected {_FORMS}")
+        raise TargetError(f"unknown target {name!r}; expected {_FORMS} or {target_forms()}")
     module = _load_file(Path(where)) if is_file else _load_module(where)
     if not hasattr(module, member):
         raise TargetError(f"{where} has no {member!r}; it has {_candidates(module)}")
@@ -138,7 +138,7 @@ def _guarded(decoder: Any, name: str) -> Guarded:
 
 
 def _seed_passing(source: Callable[..., Any]) -> Literal["keyword", "first", "none"]:
-    """How to hand ``source`` a seed: a parameter of that name wins, wherever it stands.
+    """The place of a seed in a call of ``source``: a parameter of that name wins.
 
     Another parameter with a default means something else: ``make(layers=2)`` wants no seed there.
     """

@@ -24,7 +24,7 @@ from cachecheck.laws import LAWS
 
 ROOT = Path(__file__).parent.parent
 EVIDENCE, FOLDER = ROOT / "evidence", ROOT / "benchmarks" / "engine_faults"
-WAYS = ("dynamic", "eager", "float64", "recording", "static", "fp8", "quanto")
+VARIANTS = ("dynamic", "eager", "float64", "recording", "static", "fp8", "quanto")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def library() -> None:
 
 
 def here(fault: EngineFault, architecture: str) -> list[Any]:
-    """What stands at the fault's places now; None where the name is inherited or absent."""
+    """The members at the fault's places now; None where the name is inherited or absent."""
     places = fault.holders(architecture)
     return [vars(holder).get(name) for holder, name in places]
 
@@ -49,8 +49,8 @@ def test_faults_are_of_known_kinds_and_say_what_is_wrong() -> None:
     assert len({fault.what for fault in FAULTS.values()}) == len(FAULTS) >= 20
     for name, fault in FAULTS.items():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-        assert fault.ways
-        assert set(fault.ways) <= set(WAYS)
+        assert fault.variants
+        assert set(fault.variants) <= set(VARIANTS)
         assert set(fault.architectures) <= set(ARCHITECTURES)
 
 
@@ -58,7 +58,7 @@ def test_the_evidence_is_of_the_catalogue(evidence: Any) -> None:
     now = [
         {
             **{key: getattr(fault, key) for key in ("id", "what", "kind", "place")},
-            "variants": list(fault.ways),
+            "variants": list(fault.variants),
         }
         for fault in FAULTS.values()
     ]
@@ -163,7 +163,7 @@ def test_the_survey_catches_a_fault_and_holds_without_it() -> None:
 def test_what_fails_without_the_fault_is_not_caught() -> None:
     from benchmarks.engine_faults.measuring import measure
 
-    everything = frozenset((way, law) for way in WAYS for law in LAWS)
+    everything = frozenset((variant, law) for variant in VARIANTS for law in LAWS)
     found = measure("alibi-counts-pads", "bloom", everything)
     assert found["outcome"] == "within tolerance"
 

@@ -1,4 +1,4 @@
-"""What the adapter for Hugging Face transformers declares, holds and leaves alone.
+"""The adapter for Hugging Face transformers: what it declares, keeps and leaves alone.
 
 Run alone: python -m pytest tests/test_engines_adapter.py
 """

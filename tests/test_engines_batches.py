@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="the adapter needs transformers")
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder
 from cachecheck.engines.hugging_face.padded_cache import PaddedCache
-from cachecheck.engines.hugging_face.variants import WAYS
+from cachecheck.engines.hugging_face.variants import VARIANTS
 from cachecheck.errors import Unsupported
 
 pytestmark = pytest.mark.extras
@@ -28,8 +28,8 @@ def close(rows: Any, due: Any) -> None:
     assert np.abs(np.asarray(rows) - due).max() < 1e-4
 
 
-def decoder(name: str, way: str = "dynamic") -> HuggingFaceDecoder:
-    return WAYS[way].decoder(name, 0)
+def decoder(name: str, variant: str = "dynamic") -> HuggingFaceDecoder:
+    return VARIANTS[variant].decoder(name, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,9 +61,9 @@ def test_pads_between_tokens_are_refused() -> None:
         model.extend_batch([[1], [2, 3]], cache)
 
 
-@pytest.mark.parametrize(("name", "way"), [("llama", "dynamic"), ("llama", "static")])
-def test_a_rollback_leaves_the_first_tokens(name: str, way: str) -> None:
-    model = decoder(name, way)
+@pytest.mark.parametrize(("name", "variant"), [("llama", "dynamic"), ("llama", "static")])
+def test_a_rollback_leaves_the_first_tokens(name: str, variant: str) -> None:
+    model = decoder(name, variant)
     _, cache = model.extend([1, 2, 3, 4], model.new_cache())
     rows, _ = model.extend([9], model.crop(cache, 2))
     close(rows[0], model.full([1, 2, 9])[2])
@@ -79,9 +79,9 @@ def test_a_rollback_that_the_library_refuses_is_unsupported_in_its_words() -> No
         recurrent.crop(cache, 1)
 
 
-@pytest.mark.parametrize("way", ["dynamic", "static"])
-def test_a_cache_that_was_emptied_is_as_a_new_one(way: str) -> None:
-    model = decoder("gemma2", way)
+@pytest.mark.parametrize("variant", ["dynamic", "static"])
+def test_a_cache_that_was_emptied_is_as_a_new_one(variant: str) -> None:
+    model = decoder("gemma2", variant)
     _, cache = model.extend(range(9), model.new_cache())
     rows, _ = model.extend([3, 1], model.reset(cache))
     close(rows, model.full([3, 1]))

@@ -1,17 +1,16 @@
-"""Naming an engine: what is known, what is missing, and that neither loads torch.
+"""Naming a Hugging Face decoder: unknown names, and libraries that are missing or broken.
 
 Run alone: python -m pytest tests/test_engines_names.py
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
-from cachecheck.engines import transformers_factory
 from cachecheck.errors import TargetError
+from cachecheck.target import load_target
 
 
 @pytest.mark.extras
@@ -21,7 +20,7 @@ from cachecheck.errors import TargetError
 def test_an_unknown_name_is_refused_with_near_ones(name: str, said: str) -> None:
     pytest.importorskip("transformers", reason="the library knows its names")
     with pytest.raises(TargetError) as caught:
-        transformers_factory(name)
+        load_target(f"hf:{name}")
     message = str(caught.value)
     assert repr(name.rpartition("/")[2]) in message
     assert said in message
@@ -34,33 +33,22 @@ def test_a_missing_library_is_named_with_its_installation(
 ) -> None:
     monkeypatch.setitem(sys.modules, lacking, None)  # how Python marks a module as absent
     with pytest.raises(TargetError) as caught:
-        transformers_factory("llama")
+        load_target("hf:llama")
     message = str(caught.value)
     assert lacking in message
     assert lacking in message.partition("pip install ")[2]
     assert "\n" not in message
 
 
-def test_importing_the_engines_loads_neither_library() -> None:
-    program = (
-        "import sys\n"
-        "import cachecheck.engines.known_failures, cachecheck.zoo.matrix\n"
-        "import cachecheck.commands.zoo\n"
-        "print(sorted({'torch', 'transformers'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.decode().strip() == "[]"
-
-
 @pytest.mark.extras
-def test_a_library_that_is_there_and_fails_to_import_is_told_in_one_line(
+def test_a_library_that_is_there_and_fails_to_import_is_named_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("transformers", reason="it must be there")
     monkeypatch.setitem(
-        sys.modules, "cachecheck.engines.hugging_face.variants", None
+        sys.modules, "cachecheck.engines.hugging_face.models", None
     )  # as if its imports failed
-    monkeypatch.delattr("cachecheck.engines.hugging_face.variants", raising=False)
-    with pytest.raises(TargetError, match="installed and fails to import: ") as caught:
-        transformers_factory("llama")
+    monkeypatch.delattr("cachecheck.engines.hugging_face.models", raising=False)
+    with pytest.raises(TargetError, match="installed here, and importing it fails: ") as caught:
+        load_target("hf:llama")
     assert "\n" not in str(caught.value)

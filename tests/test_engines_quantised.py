@@ -1,4 +1,4 @@
-"""What a cache of few bits may do to rows, measured on the model; and what it may not.
+"""The bound on what a cache of few bits does to rows, measured on the model, and its use.
 
 Run alone: python -m pytest -m extras tests/test_engines_quantised.py
 """
@@ -22,7 +22,7 @@ from transformers import DynamicCache  # noqa: E402
 from transformers.cache_utils import DynamicLayer  # noqa: E402
 
 from cachecheck.engines.hugging_face import HuggingFaceDecoder  # noqa: E402
-from cachecheck.engines.hugging_face.quantised import explained, four_bits, three_bit_mantissa  # noqa: E402
+from cachecheck.engines.hugging_face.quantised import four_bits, rounding_bound, three_bit_mantissa  # noqa: E402
 from cachecheck.engines.hugging_face.tiny import tiny_model  # noqa: E402
 
 pytestmark = pytest.mark.extras
@@ -64,11 +64,11 @@ def test_4_bits_round_by_no_more_than_is_said(seed: int, group: int) -> None:
 def test_what_rounding_explains_is_the_models_own_and_moves_no_global_generator() -> None:
     model = tiny_model("llama", 0).eval()
     before = torch.random.get_rng_state()
-    bounds = [explained(model, "cache", three_bit_mantissa, 32) for _ in range(2)]
+    bounds = [rounding_bound(model, "cache", three_bit_mantissa, 32) for _ in range(2)]
     assert torch.equal(before, torch.random.get_rng_state())
     assert bounds[0] == bounds[1]
-    assert 0.05 < bounds[0] < explained(model, "cache", four_bits, 32)
-    assert explained(model, "cache", torch.zeros_like, 32) < 1e-5  # no rounding, no difference
+    assert 0.05 < bounds[0] < rounding_bound(model, "cache", four_bits, 32)
+    assert rounding_bound(model, "cache", torch.zeros_like, 32) < 1e-5  # no rounding, no difference
 
 
 class Ideal(DynamicLayer):  # type: ignore[misc] # the library is not typed
@@ -110,7 +110,7 @@ def ideal(name: str, wrong: str = "") -> Any:
             made.layers = [Layer() for _ in made.layers]
             return made
 
-        bound = explained(model, "cache", three_bit_mantissa, 32)
+        bound = rounding_bound(model, "cache", three_bit_mantissa, 32)
         return HuggingFaceDecoder(model, vocab_size=32, make_cache=cache, atol=bound, threads=1)
 
     return as_target(make, name)

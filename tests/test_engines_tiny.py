@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="tiny models need transformers")
 import torch
 import transformers
 
-from cachecheck.engines import transformers_factory
+from cachecheck.engines.hugging_face.models import decoder_factory
 from cachecheck.engines.hugging_face.tiny import (
     EXCEPTIONS,
     SIZES,
@@ -26,7 +26,7 @@ from cachecheck.engines.hugging_face.tiny import (
     tiny_model,
 )
 from cachecheck.engines.hugging_face.tiny.exceptions import NOT_CAUSAL
-from cachecheck.engines.hugging_face.variants import STATIC_LENGTH, WAYS
+from cachecheck.engines.hugging_face.variants import STATIC_LENGTH, VARIANTS
 from cachecheck.errors import TargetError, Unsupported
 
 pytestmark = pytest.mark.extras
@@ -97,26 +97,26 @@ def test_an_architecture_that_is_no_decoder_says_why() -> None:
     with pytest.raises(ValueError, match="cpmant sees the whole prompt"):
         tiny_model("cpmant", 0)
     with pytest.raises(TargetError, match="takes no cache"):
-        transformers_factory("openai-gpt")(0)
+        decoder_factory("openai-gpt")(0)
 
 
-@pytest.mark.parametrize("way", [name for name in WAYS if name not in ("quanto", "hqq")])
-def test_every_way_runs_a_plain_decoder(way: str) -> None:
-    decoder = WAYS[way].decoder("llama", 0)
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name not in ("quanto", "hqq")])
+def test_every_variant_runs_a_plain_decoder(variant: str) -> None:
+    decoder = VARIANTS[variant].decoder("llama", 0)
     rows, cache = decoder.extend([1, 2, 3], decoder.new_cache())
     assert rows.shape == (3, TOKENS)
     rows, _ = decoder.extend([4], cache)
     assert abs(rows[0] - decoder.full([1, 2, 3, 4])[3]).max() < 1.0
 
 
-def test_a_way_that_is_the_usual_one_or_not_to_be_had_is_refused() -> None:
+def test_a_variant_that_is_the_usual_one_or_not_to_be_had_is_refused() -> None:
     with pytest.raises(Unsupported, match="eager is its usual attention"):
-        WAYS["eager"].decoder("gemma2", 0)
+        VARIANTS["eager"].decoder("gemma2", 0)
     with pytest.raises(Unsupported, match="a cache of its own kind alone"):
-        WAYS["static"].decoder("rwkv", 0)
+        VARIANTS["static"].decoder("rwkv", 0)
 
 
 def test_only_a_static_cache_that_evicts_nothing_has_an_end() -> None:
-    assert WAYS["static"].decoder("llama", 0).max_length == STATIC_LENGTH
-    assert WAYS["static"].decoder("mamba2", 0).max_length is None
-    assert WAYS["dynamic"].decoder("llama", 0).max_length is None
+    assert VARIANTS["static"].decoder("llama", 0).max_length == STATIC_LENGTH
+    assert VARIANTS["static"].decoder("mamba2", 0).max_length is None
+    assert VARIANTS["dynamic"].decoder("llama", 0).max_length is None

@@ -41,9 +41,28 @@ things = st.builds(
 )
 
 
-@given(things, st.sampled_from([0, 1, 2]))
-def test_what_is_written_is_read_back(thing: Thing, indent: int) -> None:
-    assert THING.decode(THING.encode(thing, indent=indent), "it") == thing
+@given(things, st.sampled_from([0, 1, 2]), st.sampled_from([None, 0, 1, 2, 9]))
+def test_what_is_written_is_read_back(thing: Thing, indent: int, depth: int | None) -> None:
+    assert THING.decode(THING.encode(thing, indent=indent, depth=depth), "it") == thing
+
+
+def test_a_table_has_a_line_for_each_item_of_the_first_levels() -> None:
+    text = THING.encode(Thing(Colour.RED, (1, 2), Inner(0.5, ("a", "b"))), indent=1, depth=2)
+    assert text.splitlines() == [
+        "{",
+        ' "cachecheck": "thing",',
+        ' "version": 3,',
+        ' "colour": "RED",',
+        ' "tokens": [',
+        "  1,",
+        "  2",
+        " ],",
+        ' "inner": {',
+        '  "value": 0.5,',
+        '  "names": ["a","b"]',
+        " }",
+        "}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_every_violation_of_the_zoo_leads_to_a_finding() -> None:
     entries = {entry.id: entry for entry in load_ledger("transformers").entries}
     for cell in MATRIX.cells:
         if cell.answer == "VIOLATED":
-            assert cell.known in entries, f"{cell.architecture}/{cell.way} {cell.law}"
+            assert cell.known in entries, f"{cell.architecture}/{cell.variant} {cell.law}"
             assert entries[cell.known].finding in SLUGS
 
 
@@ -91,7 +91,7 @@ def test_the_zoo_covers_what_was_promised_in_the_time_promised() -> None:
         assert all(reasons), name
     for cell in MATRIX.cells:
         if cell.answer in (NOT_BUILT, "UNSUPPORTED", "INCONCLUSIVE", "ERROR"):
-            assert cell.reason, f"{cell.architecture}/{cell.way} {cell.law}"
+            assert cell.reason, f"{cell.architecture}/{cell.variant} {cell.law}"
         if cell.answer == "VIOLATED":
             assert cell.schedule
 

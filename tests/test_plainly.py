@@ -82,7 +82,7 @@ def test_plain_calls_do_not_know_cachecheck(file: str) -> None:
 
 
 def place(cell: Cell) -> tuple[str, str, str]:
-    return cell.architecture, cell.way, cell.law
+    return cell.architecture, cell.variant, cell.law
 
 
 @pytest.mark.extras

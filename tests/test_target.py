@@ -1,4 +1,4 @@
-"""What may be named on the command line, and what is said about a name that leads nowhere."""
+"""Targets by name, and the message about a name that leads nowhere."""
 
 from __future__ import annotations
 
@@ -158,7 +158,10 @@ def test_a_subclass_of_the_protocol_needs_no_init() -> None:
     as_target(Mine, "mine").make(0).probe()
 
 
-FORMS = "expected reference, reference:NAME, fault:ID, package.module:factory, path/file.py:"
+FORMS = (
+    "expected reference, reference:NAME, fault:ID, package.module:factory, path/file.py:factory or "
+    "hf:NAME"
+)
 HAS = "it has Mine, Settings, make, nothing, number, fails, exits, two, ready"
 NOT_THERE: dict[str, str] = {
     **dict.fromkeys(("", ":", "mine.py", "mine.py:", ":make", "package", "Reference"), FORMS),

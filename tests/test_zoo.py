@@ -7,25 +7,38 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from cachecheck.cli import main
 from cachecheck.commands.zoo import Request, run
-from cachecheck.engines.known_failures import read_ledger
+from cachecheck.engines.known_failures import Entry, Ledger
 from cachecheck.errors import InputError
 from cachecheck.report.zoo import markdown, print_matrix
-from cachecheck.verdict import Margin
-from cachecheck.zoo.cells import NOT_BUILT, Cell, worst
+from cachecheck.verdict import Answer, Margin
+from cachecheck.zoo.cells import ANSWERS, NOT_BUILT, Cell, worst
 from cachecheck.zoo.matrix import Matrix, read_matrix
 
 LAWS = ("schedule", "crop")
 HOLDS = Cell("llama", "dynamic", "schedule", "HOLDS", examples=4, difference=1e-6, tolerance=5e-5)
 BROKEN = Cell(
-    "mamba", "static", "schedule", "VIOLATED", "rows differ", "1+2", (0, 1, 2), 0, 0.5, 5e-5
+    "mamba",
+    "static",
+    "schedule",
+    "VIOLATED",
+    "rows differ",
+    kind="rows",
+    schedule="1+2",
+    tokens=(0, 1, 2),
+    decoder_seed=0,
+    difference=0.5,
+    tolerance=5e-5,
 )
 REFUSED = Cell("mamba", "dynamic", "crop", "UNSUPPORTED", "is_croppable is False")
 DOUBT = Cell(
@@ -38,30 +51,62 @@ MATRIX = Matrix(
     LAWS,
     [ABSENT, HOLDS, DOUBT, BROKEN, REFUSED],
     seconds=90.0,
-    asked="seed 0, 4 cases for each law and way",
+    settings="seed 0, 4 cases for each law and variant",
     wanted=3,
 )
-LEDGER = read_ledger(
-    [
-        {
-            "id": "drops-state",
-            "kind": "tolerated",
-            "architectures": ["mamba"],
-            "ways": ["*"],
-            "laws": ["schedule"],
-            "answers": ["VIOLATED"],
-            "seen": "a chunk starts from zeros",
-            "versions": ["5.24.0"],
-            "finding": "mamba-chunk-drops-state",
-            "judgement": "bug",
-        }
-    ],
-    "test.json",
+LEDGER = Ledger(
+    (
+        Entry(
+            id="drops-state",
+            kind="tolerated",
+            architectures=("mamba",),
+            variants=("*",),
+            laws=("schedule",),
+            answers=("VIOLATED",),
+            symptom="a chunk starts from zeros",
+            versions=("5.24.0",),
+            finding="mamba-chunk-drops-state",
+            judgement="bug",
+        ),
+    )
 )
+
+three_digits = st.none() | st.floats(0, 1e6).map(lambda value: float(f"{value:.3g}"))
+names = st.sampled_from(["llama", "qwen3_5-moe", "x/y", "é"])
+margins = st.builds(
+    Margin,
+    noise=st.floats(0, 1),
+    tolerance=st.floats(0, 1),
+    signal=st.none() | st.floats(0, 1),
+    probe=st.sampled_from(["order", "influence"]),
+    length=st.integers(1, 64),
+)
+
+
+@st.composite
+def cells(draw: st.DrawFn) -> Cell:
+    """Any cell; margins where the file keeps them."""
+    answer = draw(st.sampled_from(ANSWERS))
+    return Cell(
+        draw(names),
+        draw(st.sampled_from(["", "dynamic", "static"])),
+        draw(st.sampled_from(LAWS)),
+        answer,
+        reason=draw(st.text()),
+        kind=draw(st.sampled_from(["", "rows"])),
+        follows_from=draw(st.sampled_from(["", "schedule"])),
+        schedule=draw(st.none() | st.sampled_from(["1+2", "2 crop1 1"])),
+        tokens=draw(st.none() | st.tuples(st.integers(0, 2**31), st.integers(0, 9))),
+        decoder_seed=draw(st.none() | st.integers(0, 2**31)),
+        difference=draw(three_digits),
+        tolerance=draw(three_digits),
+        margin=draw(st.none() | margins) if answer == "INCONCLUSIVE" else None,
+        examples=draw(st.integers(0, 200)),
+    )
 
 
 def printed(matrix: Matrix) -> str:
-    """What the terminal shows."""
+    """The text on the terminal."""
     console = Console(file=io.StringIO(), width=200)
     print_matrix(console, matrix, matrix.stale(LEDGER), LEDGER.entries)
     text = console.file
@@ -69,31 +114,62 @@ def printed(matrix: Matrix) -> str:
     return text.getvalue()
 
 
-@pytest.mark.parametrize("cell", MATRIX.cells, ids=lambda cell: cell.answer)
-def test_a_cell_survives_as_json(cell: Cell) -> None:
-    assert Cell.from_json(cell.to_json()) == cell
-
-
-def test_a_cell_over_several_ways_shows_what_says_most_and_the_unknown_first() -> None:
+def test_a_cell_over_several_variants_shows_the_gravest_and_the_unknown_first() -> None:
     assert worst([HOLDS, DOUBT, BROKEN, REFUSED]) is BROKEN
     assert worst([REFUSED, HOLDS]) is HOLDS
     known = BROKEN.marked("drops-state")
     assert worst([known, BROKEN]) is BROKEN
 
 
-def test_a_matrix_survives_as_a_file_but_for_digits_and_long_refusals(tmp_path: Path) -> None:
+def test_a_cell_has_an_answer_for_every_answer_of_a_law() -> None:
+    assert set(ANSWERS) == {*Answer, "NOT BUILT"}
+
+
+@given(st.lists(cells()), st.booleans())
+def test_a_matrix_survives_as_a_file(found: list[Cell], whole: bool) -> None:
+    matrix = replace(MATRIX, cells=found, whole=whole)
+    with tempfile.TemporaryDirectory() as folder:
+        assert read_matrix(matrix.write(Path(folder))) == matrix
+
+
+def test_a_file_keeps_three_digits_and_margins_of_inconclusive_cells_alone(tmp_path: Path) -> None:
+    long = replace(HOLDS, difference=1.23456e-7, margin=DOUBT.margin)
+    (kept,) = read_matrix(replace(MATRIX, cells=[long]).write(tmp_path)).cells
+    assert (kept.difference, kept.margin) == (1.23e-7, None)
+
+
+def test_a_file_has_a_line_for_each_variant_and_each_reason_once(tmp_path: Path) -> None:
+    other = replace(REFUSED, law="schedule")
+    text = replace(MATRIX, cells=[REFUSED, other, HOLDS]).write(tmp_path).read_text()
+    assert text.count("is_croppable is False") == 1
+    assert '["mamba","dynamic",[[1,"UNSUPPORTED",null,null,0,1],[0,"UNSUPPORTED"' in text
+    assert len([line for line in text.splitlines() if '"dynamic"' in line]) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{", "", "is not a stored zoo"),
+        ('"zoo"', '"failure"', "is a stored failure; expected a zoo"),
+        ('"version": 1', '"version": 9', "version 9; this release reads version 1"),
+        ('"difference",', "", "the columns should be law, answer, difference, tolerance"),
+        ('[0,"HOLDS"', '[7,"HOLDS"', "a cell of llama has an index that leads nowhere"),
+        ('[0,"HOLDS"', '[-1,"HOLDS"', ">= 0"),
+        ('"HOLDS"', '"HELD"', "Invalid enum value 'HELD'"),
+        ('"schedule":"1+2"', '"schedul":"1+2"', "unknown field `schedul`"),
+    ],
+)
+def test_what_is_no_matrix_is_refused_in_one_line(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
     file = MATRIX.write(tmp_path)
-    assert read_matrix(file) == MATRIX
-    long = replace(MATRIX, cells=[replace(REFUSED, reason="x" * 500)])
-    assert len(read_matrix(long.write(tmp_path)).cells[0].reason) < 200
-
-
-def test_what_is_no_matrix_is_refused_in_one_line(tmp_path: Path) -> None:
-    file = tmp_path / "transformers.json"
-    for text in ("{}", "nothing", '{"format": 99}'):
-        file.write_text(text)
-        with pytest.raises(InputError):
-            read_matrix(file)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as caught:
+        read_matrix(file)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_the_printed_matrix_has_letters_reasons_and_figures() -> None:

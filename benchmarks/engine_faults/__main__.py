@@ -1,12 +1,12 @@
-"""How much the survey of Hugging Face architectures sees: faults put into the installed library.
+"""Faults put into the installed library, to measure how much the zoo's survey of it sees.
 
-python -m benchmarks.engine_faults puts each fault of the catalogue into each of its architectures,
-runs the survey of ``cachecheck zoo`` over it (4 cases for each law and way) until a cell fails that
-does not fail without the fault, and where none does, the 200 cases of ``cachecheck fuzz``. Rows of
-drawn cases are compared with and without, to the bit: a fault that changes none is told from one
-that is missed. Writes ``evidence/engine-faults.json``; with ``--only`` the other faults stay as
-they are in the file. Ten minutes on two cores; needs the extra transformers. The exit code is 1 if
-a control fails in a way that the ledger of known failures does not explain.
+python -m benchmarks.engine_faults puts each fault of the catalogue into each of its architectures
+and runs the survey of ``cachecheck zoo`` over it (4 cases for each law and variant) until a cell
+fails that does not fail without the fault; where none does, the 200 cases of ``cachecheck fuzz``.
+Rows of drawn cases are compared with and without, to the bit: a fault that changes none is told
+from one that is missed. Writes ``evidence/engine-faults.json``; with ``--only`` the other faults
+stay as they are in the file. Ten minutes on two cores; needs the extra transformers. The exit code
+is 1 if a control fails in a way that the ledger of known failures does not explain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import COMPARED
 from benchmarks.engine_faults.fault import ARCHITECTURES
-from benchmarks.engine_faults.measuring import EXAMPLES, MANY, SEED, control, hushed, measure
+from benchmarks.engine_faults.measuring import EXAMPLES, MANY, SEED, control, measure, silence
 from benchmarks.tables import Row, read_report, rounded, write_report
 
 OUT = Path(__file__).parent.parent.parent / "evidence" / "engine-faults.json"
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-n", dest="workers", type=int, default=2, help="processes")
     asked = parser.parse_args(arguments)
     begun, context = time.monotonic(), multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(asked.workers, context, initializer=hushed) as pool:
+    with ProcessPoolExecutor(asked.workers, context, initializer=silence) as pool:
         controls = list(pool.map(control, ARCHITECTURES))
         cells = _measured(pool, asked.only or list(FAULTS), controls)
     seconds = round(time.monotonic() - begun)
@@ -89,7 +89,13 @@ def _merged(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _head(seconds: int) -> dict[str, Any]:
     names = ("torch", "transformers", "numpy", "hypothesis")
     faults = [
-        {"id": one.id, "what": one.what, "kind": one.kind, "place": one.place, "variants": one.ways}
+        {
+            "id": one.id,
+            "what": one.what,
+            "kind": one.kind,
+            "place": one.place,
+            "variants": one.variants,
+        }
         for one in FAULTS.values()
     ]
     return {

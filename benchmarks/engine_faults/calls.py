@@ -1,4 +1,4 @@
-"""What goes wrong in a call: pads of a batch, biases on the scores, recurrent states."""
+"""Faults in a call: pads of a batch, biases on the scores, recurrent states."""
 
 from __future__ import annotations
 

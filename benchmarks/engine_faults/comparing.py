@@ -1,4 +1,4 @@
-"""Whether a fault changes any row at all: drawn cases, run with it and without, to the bit."""
+"""Drawn cases run with a fault and without, and their rows compared to the bit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.engines.hugging_face.variants import WAYS
+from cachecheck.engines.hugging_face.variants import VARIANTS
 from cachecheck.errors import CachecheckError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.guard.answers import Rows
@@ -20,10 +20,10 @@ from cachecheck.laws.comparison import distances
 from cachecheck.search.cases import Effort, from_numbers
 
 COMPARED = {"programs": 20, "schedule": 100, "reorder": 10}
-"""Cases of each law that are run twice, for each way."""
+"""Cases of each law that are run twice, for each variant."""
 
 USUAL = "dynamic"
-"""The way whose tolerance says whether a row is off."""
+"""The variant whose tolerance says whether a row is off."""
 
 _SEEDS = range(2)
 _ROWS = ("full", "extend", "full_batch", "extend_batch")
@@ -31,7 +31,7 @@ _ROWS = ("full", "extend", "full_batch", "extend_batch")
 
 @dataclass(frozen=True)
 class Change:
-    """What a fault does to the rows of drawn cases.
+    """The effect of a fault on the rows of drawn cases.
 
     Attributes:
         cases: run with it and without.
@@ -46,11 +46,11 @@ class Change:
 
     @property
     def beyond(self) -> bool:
-        """Whether any row is farther off than the tolerance."""
+        """True if a row is farther off than the tolerance, or missing."""
         return self.share is None or self.share > 1
 
 
-class _Noted:
+class _Recorded:
     """A decoder whose rows are kept."""
 
     def __init__(self, decoder: Any) -> None:
@@ -73,12 +73,12 @@ class _Noted:
 def compared(fault: EngineFault, architecture: str) -> Change:
     """Run cases until a row is off by more than the tolerance, or there are no more."""
     total = Change()
-    for way in fault.ways:
-        if not _runs(architecture, way):
+    for variant in fault.variants:
+        if not _runs(architecture, variant):
             continue
         for law, count in COMPARED.items():
             for number in range(count):
-                total = _added(total, _case(fault, architecture, way, (law, number)))
+                total = _added(total, _case(fault, architecture, variant, (law, number)))
                 if total.beyond:
                     return total
     return total
@@ -90,15 +90,15 @@ def _added(total: Change, one: Change) -> Change:
     return Change(total.cases + one.cases, total.changed + one.changed, share)
 
 
-def _case(fault: EngineFault, architecture: str, way: str, case: tuple[str, int]) -> Change:
-    right = _right(architecture, way, *case)
+def _case(fault: EngineFault, architecture: str, variant: str, case: tuple[str, int]) -> Change:
+    right = _right(architecture, variant, *case)
     with patched(fault, architecture):
-        wrong = _rows(architecture, way, *case)
+        wrong = _rows(architecture, variant, *case)
     same = [_same(got, due) for got, due in zip(wrong, right, strict=False)]
     if all(same):
         equal = len(wrong) == len(right)
         return Change(1, 0 if equal else 1, 0.0 if equal else None)
-    bounds = _guarded(architecture, USUAL, 0).bounds  # whatever less the way promises
+    bounds = _guarded(architecture, USUAL, 0).bounds  # whatever less the variant promises
     shares: list[float | None] = [
         float(distances(got, due, bounds(due))[1].max()) if got.shape == due.shape else None
         for got, due in zip(wrong, right, strict=False)
@@ -112,41 +112,41 @@ def _same(got: Rows, due: Rows) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _right(architecture: str, way: str, law: str, number: int) -> list[Rows]:
-    return _rows(architecture, way, law, number)
+def _right(architecture: str, variant: str, law: str, number: int) -> list[Rows]:
+    return _rows(architecture, variant, law, number)
 
 
-def _rows(architecture: str, way: str, law: str, number: int) -> list[Rows]:
+def _rows(architecture: str, variant: str, law: str, number: int) -> list[Rows]:
     """The rows that the decoder gave until the case ended."""
-    drawn = _drawn(architecture, way, law, number)
-    noted = _Noted(_decoder(architecture, way, drawn.decoder_seed))
+    drawn = _drawn(architecture, variant, law, number)
+    recorded = _Recorded(_decoder(architecture, variant, drawn.decoder_seed))
     with contextlib.suppress(CachecheckError), np.errstate(all="ignore"):
-        LAWS[law].check(Guarded(noted), drawn.case)
-    return list(noted.rows)
+        LAWS[law].check(Guarded(recorded), drawn.case)
+    return list(recorded.rows)
 
 
 @lru_cache(maxsize=1024)
-def _drawn(architecture: str, way: str, law: str, number: int) -> Trial:
+def _drawn(architecture: str, variant: str, law: str, number: int) -> Trial:
     def make(seed: int) -> Guarded:
-        return _guarded(architecture, way, seed)
+        return _guarded(architecture, variant, seed)
 
     return from_numbers(make, _SEEDS, LAWS[law], Effort())(number)
 
 
 @lru_cache
-def _guarded(architecture: str, way: str, seed: int) -> Guarded:
-    return Guarded(_decoder(architecture, way, seed))
+def _guarded(architecture: str, variant: str, seed: int) -> Guarded:
+    return Guarded(_decoder(architecture, variant, seed))
 
 
 @lru_cache
-def _decoder(architecture: str, way: str, seed: int) -> Any:
-    return WAYS[way].decoder(architecture, seed)
+def _decoder(architecture: str, variant: str, seed: int) -> Any:
+    return VARIANTS[variant].decoder(architecture, seed)
 
 
 @lru_cache
-def _runs(architecture: str, way: str) -> bool:
+def _runs(architecture: str, variant: str) -> bool:
     try:
-        _decoder(architecture, way, 0)
+        _decoder(architecture, variant, 0)
     except Unsupported:
         return False
     return True

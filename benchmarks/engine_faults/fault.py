@@ -1,4 +1,4 @@
-"""What a fault in somebody else's library is, and how it is put in and taken out again."""
+"""A fault in somebody else's library, and how it is put in and taken out again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EngineFault:
         place: ``module:name`` in the library, or ``module:class.name``; the module ``modeling`` is
             the architecture's own, and a class may be a pattern.
         wrong: makes the replacement.
-        ways: to run an architecture in which the mechanism is used; a comparison looks at these.
+        variants: of an architecture, in which the mechanism is used; a comparison looks at these.
         architectures: that it is put into.
         law: that it breaks, where only one can see it; empty for any.
         missed: why the survey misses it, where it does, and what it would take.
@@ -45,13 +45,13 @@ class EngineFault:
     kind: str
     place: str
     wrong: Wrong
-    ways: tuple[str, ...] = ("dynamic",)
+    variants: tuple[str, ...] = ("dynamic",)
     architectures: tuple[str, ...] = ARCHITECTURES
     law: str = ""
     missed: str = ""
 
     def holders(self, architecture: str) -> list[tuple[Any, str]]:
-        """Where the name is looked up: modules or classes, and the name in them."""
+        """The modules or classes in which the name is looked up, and the name in them."""
         where, _, path = self.place.partition(":")
         *owners, name = path.split(".")
         module = _modeling(architecture) if where == "modeling" else f"transformers.{where}"

@@ -153,7 +153,7 @@ FAULTS = (
         "window-off-by-one",
         _KEPT,
         _kept(-1),
-        ways=("dynamic", "recording"),
+        variants=("dynamic", "recording"),
         architectures=(*WINDOWED, "llama"),
     ),
     EngineFault(
@@ -162,7 +162,7 @@ FAULTS = (
         "window-off-by-one",
         _KEPT,
         _kept(1),
-        ways=("dynamic", "recording"),
+        variants=("dynamic", "recording"),
         architectures=WINDOWED,
     ),
 )

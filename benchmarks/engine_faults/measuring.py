@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +10,9 @@ from typing import Any
 from benchmarks.engine_faults.catalogue import FAULTS
 from benchmarks.engine_faults.comparing import compared
 from benchmarks.engine_faults.fault import EngineFault, patched
-from cachecheck.engines.hugging_face.variants import WAYS, quiet
+from cachecheck.engines.hugging_face.variants import VARIANTS, silence_library
 from cachecheck.engines.known_failures import load_ledger
+from cachecheck.engines.registry import engine_named
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.laws import LAWS
 from cachecheck.search import search
@@ -23,25 +23,24 @@ from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.worker import Job, messages
 
 SEED, EXAMPLES, MANY = 0, 4, 200
-"""The zoo's seed and cases for each law and way; those of ``cachecheck fuzz``."""
+"""The zoo's seed and cases for each law and variant; those of ``cachecheck fuzz``."""
 
 FAILED = ("VIOLATED", "ERROR")
 Accused = frozenset[tuple[str, str]]
 """Ways and laws that fail without any fault: nothing is caught there."""
 
 
-def hushed() -> None:
+def silence() -> None:
     """This process as a worker of the zoo: one thread, and no advice from the library."""
-    quiet()
+    silence_library()
     warnings.simplefilter("ignore")
 
 
-def survey(architecture: str, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[Cell]:
+def survey(architecture: str, variants: tuple[str, ...] = tuple(VARIANTS)) -> Iterator[Cell]:
     """The cells of ``cachecheck zoo``, in its order, as they are found."""
-    job = Job(architecture, ways, tuple(LAWS), EXAMPLES, SEED, None)
-    for kind, *rest in messages(job):
-        if kind == "cell":
-            yield Cell.from_json(json.loads(rest[0]))
+    engine = engine_named("transformers")
+    job = Job(engine, architecture, variants, tuple(LAWS), EXAMPLES, SEED, memory=None)
+    yield from (message for message in messages(job) if isinstance(message, Cell))
 
 
 def control(architecture: str) -> dict[str, Any]:
@@ -50,22 +49,22 @@ def control(architecture: str) -> dict[str, Any]:
     for cell in survey(architecture):
         answers[cell.answer] += 1
         if cell.answer in FAILED:
-            where = (cell.architecture, cell.way, cell.law, cell.answer)
+            where = (cell.architecture, cell.variant, cell.law, cell.answer)
             entry = ledger.explaining(where)
             known = "" if entry is None else entry.id
             accused.append(
-                {"variant": cell.way, "law": cell.law, "answer": cell.answer, "known": known}
+                {"variant": cell.variant, "law": cell.law, "answer": cell.answer, "known": known}
             )
     return {"architecture": architecture, "answers": dict(answers), "failed": accused}
 
 
 def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
-    """What a fault does in an architecture, and what sees it."""
+    """The effect of a fault in an architecture, and the first cell that shows it."""
     fault = FAULTS[name]
     change = compared(fault, architecture)
-    ways = tuple(WAYS) if change.beyond else fault.ways
+    variants = tuple(VARIANTS) if change.beyond else fault.variants
     with patched(fault, architecture):
-        cell = next((one for one in survey(architecture, ways) if _counts(one, accused)), None)
+        cell = next((one for one in survey(architecture, variants) if _counts(one, accused)), None)
     found: dict[str, Any] = {
         "fault": name,
         "architecture": architecture,
@@ -74,7 +73,7 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
     }
     if cell is not None:
         found |= {
-            "variant": cell.way,
+            "variant": cell.variant,
             "law": cell.law,
             "answer": cell.answer,
             "schedule": cell.schedule,
@@ -88,7 +87,7 @@ def measure(name: str, architecture: str, accused: Accused) -> dict[str, Any]:
 
 
 def _counts(cell: Cell, accused: Accused) -> bool:
-    return cell.answer in FAILED and (cell.way, cell.law) not in accused
+    return cell.answer in FAILED and (cell.variant, cell.law) not in accused
 
 
 def _outcome(cell: Cell | None, *, beyond: bool, changed: int) -> str:
@@ -104,10 +103,10 @@ def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, A
 
     What it finds without the fault as well does not count.
     """
-    for way in fault.ways:
-        target = load_target(f"hf:{architecture}/{way}")
+    for variant in fault.variants:
+        target = load_target(f"hf:{architecture}/{variant}")
         for law in [fault.law] if fault.law else LAWS:
-            if (way, law) in accused:
+            if (variant, law) in accused:
                 continue
             with patched(fault, architecture):
                 verdict = _searched(law, target)
@@ -117,7 +116,7 @@ def many(fault: EngineFault, architecture: str, accused: Accused) -> dict[str, A
             if without is None or without.answer.value in FAILED:
                 continue
             return {
-                "variant": way,
+                "variant": variant,
                 "law": law,
                 "answer": verdict.answer.value,
                 "schedule": verdict.schedule,

@@ -99,7 +99,7 @@ FAULTS = (
         "rollback-count-wrong",
         _CROP,
         _crop_one_short,
-        ways=_ROLLED_BACK,
+        variants=_ROLLED_BACK,
     ),
     EngineFault(
         "crop-skips-last-layer",
@@ -107,7 +107,7 @@ FAULTS = (
         "rollback-silent-noop",
         _CROP,
         _crop_skips_last,
-        ways=_ROLLED_BACK,
+        variants=_ROLLED_BACK,
     ),
     EngineFault(
         "crop-wrong-end",
@@ -115,7 +115,7 @@ FAULTS = (
         "rollback-count-wrong",
         _CROP,
         _crop_wrong_end,
-        ways=("dynamic", "recording"),
+        variants=("dynamic", "recording"),
     ),
     EngineFault(
         "reorder-keys-only",
@@ -123,7 +123,7 @@ FAULTS = (
         "beam-reorder-missing",
         "cache_utils:CacheLayerMixin.reorder_cache",
         _reorder_keys_only,
-        ways=_REORDERED,
+        variants=_REORDERED,
     ),
     EngineFault(
         "reorder-beams",
@@ -140,7 +140,7 @@ FAULTS = (
         "beam-reorder-missing",
         _REORDER,
         _reorder_skips_last,
-        ways=_REORDERED,
+        variants=_REORDERED,
     ),
     EngineFault(
         "reorder-third-row",
@@ -148,7 +148,7 @@ FAULTS = (
         "beam-reorder-missing",
         _REORDER,
         _reorder_third_row,
-        ways=_REORDERED,
+        variants=_REORDERED,
         missed="4 cases of an architecture need not choose three rows of which the last differs; "
         "those of the others do",
     ),
@@ -166,6 +166,6 @@ FAULTS = (
         "reset-incomplete",
         "cache_utils:CacheLayerMixin.reset",
         _reset_keeps_length,
-        ways=_REORDERED,
+        variants=_REORDERED,
     ),
 )

@@ -12,7 +12,7 @@ _LATE = 12
 
 
 def _counted(wrong: Callable[[Any, Any], Any]) -> Wrong:
-    """What a model takes for its past; masks ask for a layer's by its number, and get it right."""
+    """Make the past that a model counts wrong; masks ask by a layer's number, and get it right."""
 
     def replace(original: Any) -> Any:
         def get_seq_length(self: Any, layer_idx: int | None = None) -> Any:
@@ -25,7 +25,7 @@ def _counted(wrong: Callable[[Any, Any], Any]) -> Wrong:
 
 
 def _retained(cache: Any, length: Any) -> Any:
-    """How many keys the first layer that has any has kept."""
+    """The number of keys that the first layer with any has kept."""
     for layer in cache.layers:
         keys = getattr(layer, "keys", None)
         if keys is not None and keys.ndim == 4:

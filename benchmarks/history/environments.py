@@ -65,7 +65,7 @@ def surroundings() -> dict[str, str]:
 
 
 def _needs() -> list[str]:
-    """What cachecheck itself needs."""
+    """The requirements of cachecheck itself."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return list(project["dependencies"])
 
@@ -75,7 +75,7 @@ def _python(place: Path) -> Path:
 
 
 def _packages(place: Path) -> Path:
-    """Where an environment of the running interpreter's version keeps its packages."""
+    """The folder of the packages in an environment of the running interpreter's version."""
     if os.name == "nt":
         return place / "Lib" / "site-packages"
     major, minor = sys.version_info[:2]

@@ -28,7 +28,7 @@ _KEPT = (
     "tolerance",
     "message",
 )
-"""What of a verdict goes into the evidence; of the rest, margins and coverage are the largest."""
+"""Fields of a verdict that the evidence keeps; margins and coverage would be the largest."""
 
 
 def search(row: Row, run: Run, environments: Environments, examples: int) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def entry(row: Row, asked: int, runs: Iterable[dict[str, Any]]) -> dict[str, Any
 
 
 def problems(data: Mapping[str, Any]) -> list[str]:
-    """What the evidence should show and does not, a line each; empty if all was found again."""
+    """A line for each thing that the evidence should show and does not; empty if all was found."""
     there = {one.get("id"): one for one in data.get("rows", [])}
     known = [f"{name}: not in rows.toml" for name in there if name not in ROWS]
     missing = [f"{name}: not in the evidence" for name in ROWS if name not in there]
@@ -101,7 +101,7 @@ def _broken(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_with(row: Row, run: Run, found: Mapping[str, Any]) -> str:
-    """Why a run does not show what it should; empty if it does."""
+    """The reason why a run does not show what it should; empty if it does."""
     where = f"{run.side} release {run.version}"
     lacking = [name for name in ("target", "process_seconds", *_KEPT) if name not in found]
     expected = row.answer if run.side == "wrong" else "HOLDS"

@@ -6,10 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 from cachecheck.engines.hugging_face.tiny import POSITIONS, TOKENS, causal_classes, tiny_config
-from cachecheck.engines.hugging_face.variants import WAYS
+from cachecheck.engines.hugging_face.variants import VARIANTS
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix
-from cachecheck.zoo.worker import FALLS
 
 _DRAWS = 100
 """Sequences tried on each model until the difference shows: what an 8-bit cache does is rare."""
@@ -66,7 +65,7 @@ def jobs(matrix: Matrix) -> list[Job]:
         if check is None:
             continue
         accused, tolerance = cell.answer == "VIOLATED", cell.tolerance or 0.0
-        key = (not accused, cell.architecture, cell.way, check)
+        key = (not accused, cell.architecture, cell.variant, check)
         old = found.get(key)
         laws = (*(old.laws if old else ()), cell.law)
         tolerance = max(tolerance, old.tolerance if old else 0.0)
@@ -75,10 +74,10 @@ def jobs(matrix: Matrix) -> list[Job]:
 
 
 def _check(cell: Cell) -> Check | None:
-    if cell.answer == "VIOLATED" and not cell.reason.startswith(FALLS):
+    if cell.answer == "VIOLATED" and not cell.follows_from:
         return _accusation(cell)
     # Where few bits hold, no difference passed a bound that cachecheck measured: no plain answer.
-    if cell.answer == "HOLDS" and WAYS[cell.way].rounding is None:
+    if cell.answer == "HOLDS" and VARIANTS[cell.variant].rounding is None:
         return _CONTROLS.get(cell.law)
     return None
 
@@ -104,7 +103,7 @@ def _named(cell: Cell, steps: str) -> str:
     """The check of one sequence that shows what the cell says."""
     if (cell.architecture, cell.law) == ("reformer", "schedule"):  # refuses a second call
         return "prefix"
-    if cell.reason.startswith("a cached call"):
+    if cell.kind == "chunk-leak":
         return "later_in_call"
     operation = next((name for word, name in _OPERATIONS.items() if word in steps), "chunks")
     return _LAWS.get(cell.law, operation)

@@ -6,11 +6,13 @@ import argparse
 import re
 from typing import TypeAlias
 
+from cachecheck.engines.registry import target_forms
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
-TARGET = """\
+TARGET = f"""\
 what to check: reference, reference:NAME (a kind of cache), fault:ID, package.module:factory,
-path/file.py:factory, or hf:NAME. A factory takes a seed and returns a decoder; one without
+path/file.py:factory, or {target_forms()}. A factory takes a seed and returns a decoder; one without
 parameters, or a ready decoder, will do as well
 """
 

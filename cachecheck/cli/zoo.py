@@ -6,27 +6,30 @@ import argparse
 from pathlib import Path
 
 from cachecheck.cli.values import Commands, natural, positive, seconds, workers
+from cachecheck.engines import registry
 from cachecheck.errors import InputError
 
 
 def add(commands: Commands) -> None:
     """The command."""
+    libraries = [engine.name for engine in registry.ENGINES if engine.zoo]
     zoo = commands.add_parser(
         "zoo",
         help="every architecture of a library through every law: one matrix",
         description="Build every causal architecture of the installed library tiny, with random "
-        "weights and no downloads, run it in several ways (kinds of cache, attention and "
-        "precision), and put it under every law that it has the members for; a way other than "
-        "dynamic under those that it may break while dynamic keeps them. Each architecture "
-        "has a process of its own. What is known to fail is in the ledger of known failures and "
-        "told apart; the matrix is written to OUT/LIBRARY.json and OUT/LIBRARY.md.",
+        "weights and no downloads, run it in several variants (kinds of cache, attention and "
+        "precision), and put it under every law that it has the members for; a variant other than "
+        "the usual one under those that it may break while the usual one keeps them. Each "
+        "architecture has a process of its own. What is known to fail is in the ledger of known "
+        "failures and is shown apart; the matrix is written to OUT/LIBRARY.json and "
+        "OUT/LIBRARY.md.",
         epilog="exit codes: 0 nothing but what the ledger knows, 1 a violation that it does not "
         "know, or one that it knows and that passes now, 2 an error that it does not know or "
         "nothing checked, 130 interrupted (what was found is written)",
     )
-    zoo.add_argument("library", choices=("transformers",), help="whose architectures")
+    zoo.add_argument("library", choices=libraries, help="whose architectures")
     zoo.add_argument("--only", metavar="A,B", help="these architectures; default: all")
-    zoo.add_argument("--ways", metavar="A,B", help="these ways to run them; default: all")
+    zoo.add_argument("--variants", metavar="A,B", help="these variants of each; default: all")
     zoo.add_argument("--laws", metavar="A,B", help="these laws; default: all")
     zoo.add_argument(
         "-n", dest="workers", type=workers, default="auto", metavar="N",
@@ -34,7 +37,7 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     zoo.add_argument(
         "--examples", type=positive, default=4, metavar="N",
-        help="cases for each law and way (default 4): a survey; look closer with fuzz hf:NAME/WAY",
+        help="cases for each law and variant (default 4): a survey; fuzz looks closer",
     )  # fmt: skip
     zoo.add_argument("--seed", type=natural, default=0, help="of the cases (default 0)")
     zoo.add_argument(
@@ -70,7 +73,7 @@ def _zoo(parsed: argparse.Namespace) -> int:
     request = Request(
         library=parsed.library,
         only=names("--only", parsed.only),
-        ways=names("--ways", parsed.ways),
+        variants=names("--variants", parsed.variants),
         laws=names("--laws", parsed.laws),
         workers=parsed.workers,
         examples=parsed.examples,

@@ -15,31 +15,34 @@ from pathlib import Path
 from rich.console import Console
 
 from cachecheck.commands.progress import watching
-from cachecheck.engines import need_libraries
+from cachecheck.engines.engine import Engine, Zoo
 from cachecheck.engines.known_failures import Ledger, load_ledger
+from cachecheck.engines.registry import engine_named
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
 from cachecheck.laws import LAWS
 from cachecheck.report.summary import versions
 from cachecheck.report.terminal import print_plain
 from cachecheck.report.zoo import markdown, print_matrix
+from cachecheck.zoo import running
 from cachecheck.zoo.cells import Cell
 from cachecheck.zoo.matrix import Matrix, marked, read_matrix
+from cachecheck.zoo.worker import Job
 
 INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """One run as the command line asks for it.
 
     Attributes:
         library: whose architectures.
         only: of them; empty for all, as are the next two.
-        ways: to run them.
-        laws: to put them under.
+        variants: of each.
+        laws: that each is put under.
         workers: architectures at a time, or ``auto``.
-        examples: cases for each law and way.
+        examples: cases for each law and variant.
         seed: of the cases.
         seconds: for one architecture.
         memory: bytes of address space of one process, or None.
@@ -49,7 +52,7 @@ class Request:
 
     library: str
     only: tuple[str, ...] = ()
-    ways: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     laws: tuple[str, ...] = ()
     workers: str = "auto"
     examples: int = 4
@@ -58,6 +61,11 @@ class Request:
     memory: int | None = None
     out: Path = Path("zoo")
     again: bool = False
+
+    @property
+    def partial(self) -> bool:
+        """True if it leaves out an architecture, a variant or a law."""
+        return bool(self.only or self.variants or self.laws)
 
 
 def run(request: Request, console: Console) -> int:
@@ -70,38 +78,45 @@ def run(request: Request, console: Console) -> int:
     ledger = load_ledger(request.library)
     file = request.out / f"{request.library}.json"
     if request.again:
-        if request.only or request.ways or request.laws:
+        if request.partial:
             raise InputError("--again shows what is there, all of it: leave out what limits a run")
-        return _told(read_matrix(file), ledger, request, console)
-    _check_place(request, file)
-    need_libraries(f"zoo {request.library}")
-    matrix, interrupted = _run(request, ledger, console)
+        return _report(read_matrix(file), ledger, request, console)
+    _check_folder(request, file)
+    engine = engine_named(request.library)
+    zoo = engine.load_zoo()
+    laws = _chosen("law", request.laws, LAWS)
+    jobs = _jobs(request, engine, zoo, laws, ledger)
+    matrix = Matrix(
+        request.library,
+        {**versions(), **_installed(zoo.packages)},
+        laws,
+        settings=f"seed {request.seed}, {request.examples} cases for each law and variant",
+        whole=not request.partial,
+        wanted=len(jobs),
+    )
+    print_plain(console, f"{len(jobs)} architectures of {request.library}, {matrix.settings}")
+    interrupted = _fill(matrix, jobs, request, ledger, zoo)
     matrix.write(request.out)
-    code = _told(matrix, ledger, request, console)
+    code = _report(matrix, ledger, request, console)
     if interrupted:
         print_plain(console, f"interrupted: {len(matrix.architectures)} architectures were done")
         return INTERRUPTED
     return code
 
 
-def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bool]:
-    # Seconds to import, and optional packages.
-    from cachecheck.engines.hugging_face.tiny import causal_classes
-    from cachecheck.engines.hugging_face.variants import WAYS
-    from cachecheck.zoo import running
-    from cachecheck.zoo.worker import Job
-
-    every = sorted(causal_classes())
-    chosen = _chosen("architecture", request.only, every)
-    ways, laws = _chosen("way", request.ways, WAYS), _chosen("law", request.laws, LAWS)
+def _jobs(
+    request: Request, engine: Engine, zoo: Zoo, laws: tuple[str, ...], ledger: Ledger
+) -> list[Job]:
+    """A job for each architecture that is asked for."""
+    chosen = _chosen("architecture", request.only, zoo.architectures)
+    variants = _chosen("variant", request.variants, [one.id for one in zoo.variants])
     amount = (request.examples, request.seed, request.memory)
-    jobs = [Job(name, ways, laws, *amount, ledger.quarantined(name)) for name in chosen]
-    asked = f"seed {request.seed}, {request.examples} cases for each law and way"
-    numbers = {**versions(), **_installed("torch", request.library, "optimum-quanto", "hqq")}
-    whole = not (request.only or request.ways or request.laws)
-    matrix = Matrix(request.library, numbers, laws, asked=asked, whole=whole, wanted=len(jobs))
-    print_plain(console, f"{len(jobs)} architectures of {request.library}, {asked}")
-    begun, workers, now = time.monotonic(), _workers(request.workers), {"last": "starting"}
+    return [Job(engine, name, variants, laws, *amount, ledger.quarantined(name)) for name in chosen]
+
+
+def _fill(matrix: Matrix, jobs: Sequence[Job], request: Request, ledger: Ledger, zoo: Zoo) -> bool:
+    """Run the jobs and put their cells into the matrix; True if that was interrupted."""
+    begun, now = time.monotonic(), {"last": "starting"}
 
     def done(architecture: str, cells: list[Cell]) -> None:
         now["last"] = architecture
@@ -115,17 +130,17 @@ def _run(request: Request, ledger: Ledger, console: Console) -> tuple[Matrix, bo
     ended = signal.signal(signal.SIGTERM, signal.default_int_handler)  # politely: as by Ctrl-C
     try:
         with watching(watch, total=len(jobs)):
-            running.run(jobs, workers, request.seconds, done)
+            running.run(jobs, _workers(request.workers), request.seconds, done, zoo.preload)
     except KeyboardInterrupt:
         interrupted, matrix.whole = True, False
     finally:
         signal.signal(signal.SIGTERM, ended)
-    matrix.cells = list(running.in_order(matrix.cells, every))
+    matrix.cells = list(running.in_order(matrix.cells, zoo.architectures))
     matrix.seconds = time.monotonic() - begun
-    return matrix, interrupted
+    return interrupted
 
 
-def _installed(*names: str) -> dict[str, str]:
+def _installed(names: Sequence[str]) -> dict[str, str]:
     """Their versions, of those that are there."""
     found = {}
     for name in names:
@@ -134,7 +149,7 @@ def _installed(*names: str) -> dict[str, str]:
     return found
 
 
-def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> int:
+def _report(found: Matrix, ledger: Ledger, request: Request, console: Console) -> int:
     """Print the matrix and write its page; the exit code."""
     matrix = found.marked(ledger)
     stale = matrix.stale(ledger)
@@ -150,15 +165,14 @@ def _told(found: Matrix, ledger: Ledger, request: Request, console: Console) -> 
     return 2 if matrix.unknown(("ERROR",)) or not matrix.checked else 0
 
 
-def _check_place(request: Request, file: Path) -> None:
+def _check_folder(request: Request, file: Path) -> None:
     """Refuse what could not be written in the end, or would replace more than it is."""
     for place in (request.out, *request.out.parents):
         if place.exists():
             if not place.is_dir():
                 raise InputError(f"cannot write into {request.out}: {place} is no folder")
             break
-    partial = request.only or request.ways or request.laws
-    if partial and file.exists() and read_matrix(file).whole:
+    if request.partial and file.exists() and read_matrix(file).whole:
         raise InputError(f"{file} has a whole zoo, and this is a part: name another --out")
 
 
@@ -172,7 +186,7 @@ def _chosen(kind: str, wanted: Sequence[str], known: Collection[str]) -> tuple[s
 
 
 def _findings(out: Path) -> str:
-    """Where the findings are, seen from a page in ``out``: beside it in the project's evidence."""
+    """The findings' folder as a page in ``out`` links to it; empty where it is not beside that."""
     return "../findings" if (out.resolve().parent / "findings").is_dir() else ""
 
 

@@ -7,19 +7,21 @@ from itertools import groupby
 
 from rich.console import Console
 
+from cachecheck.engines.engine import decoder_name
 from cachecheck.engines.known_failures import Entry
+from cachecheck.engines.registry import engine_named
 from cachecheck.report.markdown import table
 from cachecheck.report.terminal import print_plain
-from cachecheck.zoo.cells import NOT_BUILT, Cell
+from cachecheck.zoo.cells import Cell, CellAnswer
 from cachecheck.zoo.matrix import Matrix
 
-_LETTERS = {
+_LETTERS: dict[CellAnswer, str] = {
     "HOLDS": "+",
     "VIOLATED": "V",
     "ERROR": "E",
     "INCONCLUSIVE": "?",
     "UNSUPPORTED": "u",
-    NOT_BUILT: "-",
+    "NOT BUILT": "-",
 }
 _LEGEND = "+ holds   V violated   E error   ? inconclusive   u unsupported   - not built or not run"
 _SHOWN = 40
@@ -27,9 +29,10 @@ _SHOWN = 40
 
 
 _KEY = (
-    "A cell shows what says most over all ways of running: + holds, ? inconclusive, u unsupported, "
-    "- not run. Behind VIOLATED and ERROR stand the way, the smallest schedule and the entry of "
-    "the ledger of known failures. The file beside this page has every way, with its reasons."
+    "A cell shows the gravest answer over all variants: + holds, ? inconclusive, u unsupported, "
+    "- not run. Behind VIOLATED and ERROR stand the variant, the smallest schedule and the entry "
+    "of the ledger of known failures. The file beside this page has every variant, with its "
+    "reasons."
 )
 
 
@@ -85,14 +88,15 @@ def _known(matrix: Matrix, entries: Sequence[Entry]) -> Iterator[str]:
         cells = [cell for cell in matrix.cells if cell.known == entry.id]
         if cells:
             names = list(dict.fromkeys(cell.architecture for cell in cells))
-            yield f"KNOWN  {entry.id} ({entry.judgement or entry.kind}): {entry.seen}"
-            yield f"       {len(cells)} cells of {_some(names)}"
+            yield f"KNOWN  {entry.id} ({entry.judgement or entry.kind}): {entry.symptom}"
+            yield f"       {len(cells)} cells of {_first_names(names)}"
 
 
 def _unknown(matrix: Matrix) -> Iterator[str]:
-    cells = matrix.unknown()
+    cells, prefix = matrix.unknown(), engine_named(matrix.library).prefix
     for cell in cells[:_SHOWN]:
-        yield f"{cell.answer}  {_place(cell)}  {_what(cell)}"
+        name = decoder_name(cell.architecture, cell.variant)
+        yield f"{cell.answer}  {prefix}:{name} {cell.law}  {_description(cell)}"
     if len(cells) > _SHOWN:
         yield f"... and {len(cells) - _SHOWN} more; the file has them all"
 
@@ -101,9 +105,9 @@ def _inconclusive(matrix: Matrix) -> Iterator[str]:
     cells = matrix.unknown(("INCONCLUSIVE",))
     key = sorted(cells, key=lambda cell: cell.architecture)
     for name, group in groupby(key, key=lambda cell: cell.architecture):
-        some = list(group)
-        laws = ", ".join(dict.fromkeys(f"{cell.law} ({cell.way})" for cell in some))
-        yield f"INCONCLUSIVE  {name}: {laws}: {some[0].reason}"
+        found = list(group)
+        laws = ", ".join(dict.fromkeys(_law_and_variant(cell) for cell in found))
+        yield f"INCONCLUSIVE  {name}: {laws}: {found[0].reason}"
 
 
 def _not_built(matrix: Matrix) -> Iterator[tuple[str, str]]:
@@ -114,24 +118,26 @@ def _not_built(matrix: Matrix) -> Iterator[tuple[str, str]]:
             yield name, reason
 
 
-def _place(cell: Cell) -> str:
-    return f"hf:{cell.architecture}/{cell.way} {cell.law}"
+def _law_and_variant(cell: Cell) -> str:
+    return f"{cell.law} ({cell.variant})" if cell.variant else cell.law
 
 
-def _what(cell: Cell) -> str:
+def _description(cell: Cell) -> str:
+    if cell.follows_from:
+        return f"not searched: it implies {cell.follows_from}, which is broken"
     parts = [] if cell.schedule is None else [f"schedule {cell.schedule}"]
     if cell.difference is not None and cell.answer == "VIOLATED":
         parts.append(f"difference {cell.difference:.1e}, tolerance {cell.tolerance or 0:.1e}")
     return "; ".join([*parts, cell.reason])
 
 
-def _some(names: Sequence[str], most: int = 6) -> str:
+def _first_names(names: Sequence[str], most: int = 6) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def markdown(matrix: Matrix, entries: Sequence[Entry], findings: str = "") -> str:
-    """The whole matrix as a page.
+    """The page of a whole matrix.
 
     Args:
         matrix: marked.
@@ -141,24 +147,24 @@ def markdown(matrix: Matrix, entries: Sequence[Entry], findings: str = "") -> st
     versions = ", ".join(f"{name} {number}" for name, number in matrix.versions.items())
     head, worst, built = ["architecture", *matrix.laws], matrix.worst(), set(matrix.built)
     rows = [
-        [name, *(_word(worst.get((name, law))) for law in matrix.laws)]
+        [name, *(_page_cell(worst.get((name, law))) for law in matrix.laws)]
         for name in matrix.architectures
         if name in built
     ]
     met = {cell.known for cell in matrix.cells}
     found = [
-        [entry.id, entry.judgement, entry.seen, _link(entry, findings)]
+        [entry.id, entry.judgement, entry.symptom, _link(entry, findings)]
         for entry in entries
         if entry.id in met
     ]
     parts = [
         f"# {matrix.library}: architectures by laws",
-        f"{matrix.asked}. {versions}.",
+        f"{matrix.settings}. {versions}.",
         summary(matrix),
         _KEY,
         table(head, rows),
         "## Known failures",
-        table(["entry", "judgement", "what was seen", "finding"], found),
+        table(["entry", "judgement", "symptom", "finding"], found),
         "## Inconclusive",
         "\n".join(f"- {line}" for line in _inconclusive(matrix)) or "None.",
         "## Not built",
@@ -167,13 +173,13 @@ def markdown(matrix: Matrix, entries: Sequence[Entry], findings: str = "") -> st
     return "\n\n".join(parts) + "\n"
 
 
-def _word(cell: Cell | None) -> str:
+def _page_cell(cell: Cell | None) -> str:
     if cell is None:
         return "-"
     if cell.answer not in ("VIOLATED", "ERROR"):
         return _LETTERS[cell.answer]
-    schedule = f" `{cell.schedule}`" if cell.schedule else ""
-    return f"{cell.answer} {cell.way}{schedule} {cell.known}".strip()
+    schedule = f"`{cell.schedule}`" if cell.schedule else ""
+    return " ".join(filter(None, (cell.answer, cell.variant, schedule, cell.known)))
 
 
 def _link(entry: Entry, findings: str) -> str:

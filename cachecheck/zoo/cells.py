@@ -1,27 +1,34 @@
-"""One cell of the matrix: an architecture, run in one way, under one law."""
+"""One cell of the matrix: an architecture, run in one variant, under one law."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
 
-from cachecheck.verdict import Answer, Margin, Verdict
+from cachecheck.verdict import Margin, Verdict
 
-NOT_BUILT = "NOT BUILT"
-ANSWERS = (*(answer.value for answer in Answer), NOT_BUILT)
+CellAnswer = Literal["HOLDS", "VIOLATED", "INCONCLUSIVE", "UNSUPPORTED", "ERROR", "NOT BUILT"]
+"""A law's answer, or that there was no decoder to ask."""
+
+ANSWERS: tuple[CellAnswer, ...] = get_args(CellAnswer)
+NOT_BUILT: CellAnswer = "NOT BUILT"
+FAILED: tuple[CellAnswer, ...] = ("VIOLATED", "ERROR")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one law found.
+    """The result of one law.
 
     Attributes:
-        architecture: the library's model type.
-        way: how it was run, a key of `cachecheck.engines.hugging_face.variants.WAYS`.
+        architecture: the library's name of it.
+        variant: id of the `Variant` that was run.
         law: its id.
-        answer: one of `ANSWERS`.
+        answer: the law's.
         reason: the library's own refusal, the error, or what a reader should know.
+        kind: which of the law's comparisons failed; empty where none did.
+        follows_from: a broken law that this one implies. This one was not searched then: it cannot
+            hold, and the case shown is the broken law's. Empty where it was searched.
         schedule: smallest failing schedule, or None.
         tokens: its tokens, or None.
         decoder_seed: of the weights in that case, or None.
@@ -29,15 +36,16 @@ class Cell:
         tolerance: what belongs to it.
         margin: rounding and the mildest mistake, where they were measured.
         examples: cases tried.
-        seconds: time spent.
-        known: id of the entry of the ledger that says what this is; empty for none.
+        known: id of the entry of the ledger that explains this; empty for none.
     """
 
     architecture: str
-    way: str
+    variant: str
     law: str
-    answer: str
+    answer: CellAnswer
     reason: str = ""
+    kind: str = ""
+    follows_from: str = ""
     schedule: str | None = None
     tokens: tuple[int, ...] | None = None
     decoder_seed: int | None = None
@@ -45,21 +53,19 @@ class Cell:
     tolerance: float | None = None
     margin: Margin | None = None
     examples: int = 0
-    seconds: float = 0.0
     known: str = ""
 
     @classmethod
-    def of(cls, architecture: str, way: str, verdict: Verdict) -> Self:
+    def of(cls, architecture: str, variant: str, verdict: Verdict) -> Self:
         """The cell for a verdict."""
-        reason = verdict.message
-        if not reason and verdict.violation is not None:
-            reason = verdict.violation.message
+        violation = verdict.violation
         return cls(
             architecture,
-            way,
+            variant,
             verdict.law,
             verdict.answer.value,
-            reason,
+            verdict.message or (violation.message if violation else ""),
+            kind=violation.kind if violation else "",
             schedule=verdict.schedule if verdict.failed else None,
             tokens=verdict.tokens if verdict.failed else None,
             decoder_seed=verdict.decoder_seed if verdict.failed else None,
@@ -67,44 +73,29 @@ class Cell:
             tolerance=verdict.tolerance,
             margin=verdict.margin,
             examples=verdict.examples,
-            seconds=round(verdict.seconds, 2),
         )
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `to_json`."""
-        found = dict(data)
-        if found.get("tokens") is not None:
-            found["tokens"] = tuple(found["tokens"])
-        if found.get("margin") is not None:
-            found["margin"] = Margin(**found["margin"])
-        return cls(**found)
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data, what is not there left out."""
-        kept = ("architecture", "way", "law", "answer", "examples", "seconds")
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name in kept or value not in (None, "", ())
-        }
+    def implied_for(self, law: str) -> Self:
+        """The cell of a law that cannot hold, since it implies this cell's law, which is broken."""
+        weaker = self.follows_from or self.law
+        return replace(self, law=law, follows_from=weaker, reason="", kind="", examples=0)
 
     def marked(self, known: str) -> Self:
-        """The same, with the ledger's entry that says what it is."""
+        """The same, with the ledger's entry that explains it."""
         return replace(self, known=known)
 
 
-# From the one that says most: what one cell of the printed matrix shows for several ways.
-_WEIGHT = {
-    Answer.VIOLATED.value: 5,
-    Answer.ERROR.value: 4,
-    Answer.INCONCLUSIVE.value: 3,
-    Answer.HOLDS.value: 2,
-    Answer.UNSUPPORTED.value: 1,
-    NOT_BUILT: 0,
+# By how grave they are: one cell of the printed matrix shows the gravest of several variants.
+_WEIGHT: dict[CellAnswer, int] = {
+    "VIOLATED": 5,
+    "ERROR": 4,
+    "INCONCLUSIVE": 3,
+    "HOLDS": 2,
+    "UNSUPPORTED": 1,
+    "NOT BUILT": 0,
 }
 
 
 def worst(cells: Iterable[Cell]) -> Cell:
-    """The cell that says most; one that the ledger does not know comes first among equals."""
+    """The gravest cell; one that the ledger does not know comes first among equals."""
     return max(cells, key=lambda cell: (_WEIGHT[cell.answer], not cell.known))

@@ -1,21 +1,17 @@
-"""What a run over the zoo found, as a whole: marked by the ledger, written and read."""
+"""The matrix of a zoo as a whole: its cells marked by the ledger, counted, written and read."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from cachecheck.engines.known_failures import Entry, Ledger
 from cachecheck.errors import InputError
 from cachecheck.files import write_whole
-from cachecheck.zoo.cells import ANSWERS, NOT_BUILT, Cell, worst
-
-FORMAT = 1
-_FAILED = ("VIOLATED", "ERROR")
+from cachecheck.zoo.cells import ANSWERS, FAILED, NOT_BUILT, Cell, CellAnswer, worst
+from cachecheck.zoo.stored import ZOO, StoredCell, StoredZoo, cells_of, table_of
 
 
 @dataclass
@@ -26,10 +22,10 @@ class Matrix:
         library: whose architectures these are.
         versions: of what took part.
         laws: ids, in order.
-        cells: one for each architecture, way and law, in the library's order.
+        cells: one for each architecture, variant and law, in the library's order.
         seconds: of the whole run.
-        asked: what was asked for, in words.
-        whole: whether nothing was left out: no architecture, way or law, and no interruption.
+        settings: of the run, in words.
+        whole: false if an architecture, variant or law was left out, or the run interrupted.
         wanted: architectures asked for; more than are there where the run was interrupted.
     """
 
@@ -38,7 +34,7 @@ class Matrix:
     laws: tuple[str, ...]
     cells: list[Cell] = field(default_factory=list)
     seconds: float = 0.0
-    asked: str = ""
+    settings: str = ""
     whole: bool = True
     wanted: int = 0
 
@@ -62,7 +58,7 @@ class Matrix:
 
     @property
     def missing(self) -> int:
-        """How many architectures were asked for and not reached."""
+        """The number of architectures that were asked for and not reached."""
         return max(0, self.wanted - len(self.architectures))
 
     @property
@@ -72,7 +68,7 @@ class Matrix:
         return {answer: found[answer] for answer in ANSWERS if found[answer]}
 
     def worst(self) -> dict[tuple[str, str], Cell]:
-        """The cell that says most about an architecture under a law, over all ways."""
+        """The gravest cell of an architecture under a law, over all variants."""
         here: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
             here.setdefault((cell.architecture, cell.law), []).append(cell)
@@ -82,7 +78,7 @@ class Matrix:
         """The same, where each cell that the ledger explains names its entry."""
         return replace(self, cells=marked(self.cells, ledger))
 
-    def unknown(self, answers: Sequence[str] = _FAILED) -> list[Cell]:
+    def unknown(self, answers: Sequence[CellAnswer] = FAILED) -> list[Cell]:
         """Cells with one of these answers that no entry of the ledger explains."""
         return [cell for cell in self.cells if cell.answer in answers and not cell.known]
 
@@ -90,32 +86,32 @@ class Matrix:
         """Entries of the ledger that pass now; only a whole run can tell."""
         if not self.whole:
             return []
-        ran = [(c.architecture, c.way, c.law, c.answer) for c in self.cells]
+        ran = [(c.architecture, c.variant, c.law, c.answer) for c in self.cells]
         return ledger.stale(ran)
 
     def write(self, folder: Path) -> Path:
-        """Write ``LIBRARY.json``, one cell a line, whole or not at all.
+        """Write ``LIBRARY.json``, see `stored`, whole or not at all.
 
         Raises:
             InputError: it cannot be written.
         """
         file = folder / f"{self.library}.json"
-        head = {
-            "format": FORMAT,
-            "library": self.library,
-            "versions": dict(self.versions),
-            "asked": self.asked,
-            "whole": self.whole,
-            "wanted": self.wanted or len(self.architectures),
-            "seconds": round(self.seconds, 1),
-            "laws": list(self.laws),
-        }
-        lines = [json.dumps(_short(cell.to_json())) for cell in self.cells]
-        body = ",\n".join(lines)
-        text = json.dumps(head, indent=1)[:-2] + f',\n "cells": [\n{body}\n ]\n}}\n'
+        runs, details = table_of(self.cells, self.laws)
+        stored = StoredZoo(
+            library=self.library,
+            versions=dict(self.versions),
+            settings=self.settings,
+            whole=self.whole,
+            wanted=self.wanted or len(self.architectures),
+            seconds=round(self.seconds, 1),
+            laws=self.laws,
+            columns=StoredCell.__struct_fields__,
+            details=details,
+            runs=runs,
+        )
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(file, text)
+            write_whole(file, ZOO.encode(stored, indent=1, depth=2))
         except OSError as error:
             raise InputError(f"cannot write {file}: {error.strerror}") from error
         return file
@@ -125,7 +121,7 @@ def marked(cells: Iterable[Cell], ledger: Ledger) -> list[Cell]:
     """The cells, each with the entry of the ledger that explains it, or none."""
     found = []
     for cell in cells:
-        entry = ledger.explaining((cell.architecture, cell.way, cell.law, cell.answer))
+        entry = ledger.explaining((cell.architecture, cell.variant, cell.law, cell.answer))
         found.append(cell.marked("" if entry is None else entry.id))
     return found
 
@@ -136,38 +132,14 @@ def read_matrix(file: Path) -> Matrix:
     Raises:
         InputError: it is not there, or something else.
     """
-    try:
-        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            raise InputError(f"{file} has format {data['format']}; expected {FORMAT}")
-        return Matrix(
-            data["library"],
-            data["versions"],
-            tuple(data["laws"]),
-            [Cell.from_json(cell) for cell in data["cells"]],
-            data["seconds"],
-            data["asked"],
-            data["whole"],
-            data["wanted"],
-        )
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is no matrix of a zoo; expected what zoo writes") from error
-
-
-def _short(cell: dict[str, Any]) -> dict[str, Any]:
-    """Without digits and words that nobody reads: 5,000 cells are many."""
-    kept = dict(cell)
-    if cell["answer"] != "INCONCLUSIVE":
-        kept.pop("margin", None)
-    if cell["answer"] in ("HOLDS", "UNSUPPORTED") and len(cell.get("reason", "")) > _WORDS:
-        kept["reason"] = cell["reason"][:_WORDS].rstrip() + " ..."
-    for name in ("difference", "tolerance"):
-        if isinstance(kept.get(name), float):
-            kept[name] = float(f"{kept[name]:.3g}")
-    return kept
-
-
-_WORDS = 160
-"""Characters of a refusal that are kept; an error is kept whole."""
+    stored = ZOO.read(file)
+    return Matrix(
+        stored.library,
+        stored.versions,
+        stored.laws,
+        list(cells_of(stored)),
+        stored.seconds,
+        stored.settings,
+        stored.whole,
+        stored.wanted,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,10 +12,9 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 from cachecheck.zoo.cells import Cell
-from cachecheck.zoo.worker import Job, work
+from cachecheck.zoo.worker import Finished, Job, Started, work
 
-_POLL = 0.2  # seconds between two looks at the clock
-_PRELOADED = ["cachecheck.zoo.preloaded"]
+_POLL = 0.2  # seconds between two readings of the clock
 
 
 @dataclass
@@ -27,7 +25,7 @@ class _Running:
     process: BaseProcess
     pipe: Connection
     begun: float
-    now: tuple[str, str] = ("", "building")
+    now: Started | None = None
     cells: list[Cell] = field(default_factory=list)
     done: bool = False
 
@@ -35,18 +33,22 @@ class _Running:
         """Take in what it has sent so far."""
         with suppress(EOFError, ConnectionResetError):
             while self.pipe.poll():
-                kind, *rest = self.pipe.recv()
-                if kind == "now":
-                    self.now = (rest[0], rest[1])
-                elif kind == "cell":
-                    self.cells.append(Cell.from_json(json.loads(rest[0])))
-                else:
-                    self.done = True
+                match self.pipe.recv():
+                    case Started() as started:
+                        self.now = started
+                    case Cell() as cell:
+                        self.cells.append(cell)
+                    case Finished():
+                        self.done = True
 
     def lost(self, why: str) -> list[Cell]:
-        """What it found, and an ERROR for the law that was running when it ended."""
-        way, law = self.now
-        return [*self.cells, Cell(self.job.architecture, way or "dynamic", law, "ERROR", why)]
+        """Its cells, and an ERROR for the law that was running when it ended.
+
+        An end while a variant was built is put down to the first law.
+        """
+        variant = self.now.variant if self.now else self.job.variants[0]
+        law = self.now.law if self.now and self.now.law else self.job.laws[0]
+        return [*self.cells, Cell(self.job.architecture, variant, law, "ERROR", why)]
 
     def end(self) -> None:
         """Make sure that the process is gone."""
@@ -61,6 +63,7 @@ def run(
     workers: int,
     seconds: float,
     on_done: Callable[[str, list[Cell]], None],
+    preload: Sequence[str] = (),
 ) -> None:
     """Run every job, ``workers`` at a time; ``on_done`` gets the cells of each as it ends.
 
@@ -69,8 +72,9 @@ def run(
         workers: processes at a time.
         seconds: after which a worker is ended; what it has found is kept.
         on_done: called with the architecture and its cells.
+        preload: modules that every worker needs, loaded once where that is possible.
     """
-    context = _context()
+    context = _context(preload)
     waiting = list(reversed(jobs))
     running: list[_Running] = []
     try:
@@ -79,7 +83,7 @@ def run(
                 running.append(_start(context, waiting.pop()))
             wait([one.pipe for one in running] + [one.process.sentinel for one in running], _POLL)
             for one in list(running):
-                cells = _settled(one, seconds)
+                cells = _cells_if_ended(one, seconds)
                 if cells is not None:
                     running.remove(one)
                     on_done(one.job.architecture, cells)
@@ -88,7 +92,7 @@ def run(
             one.end()
 
 
-def _settled(one: _Running, seconds: float) -> list[Cell] | None:
+def _cells_if_ended(one: _Running, seconds: float) -> list[Cell] | None:
     """The cells of a worker that has ended, or has just been ended; None if it goes on."""
     alive = one.process.is_alive()  # before reading: what it sends last is read as well
     one.read()
@@ -112,12 +116,12 @@ def _start(context: BaseContext, job: Job) -> _Running:
     return _Running(job, process, ours, time.monotonic())
 
 
-def _context() -> BaseContext:
+def _context(preload: Sequence[str]) -> BaseContext:
     """Processes forked off one that has the libraries loaded: a second each saved, or more."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
+    context.set_forkserver_preload([work.__module__, *preload])
     return context
 
 

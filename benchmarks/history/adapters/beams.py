@@ -32,7 +32,7 @@ Rows = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Chosen:
-    """What every row of a batch has been continued with.
+    """The tokens and beams that every row of a batch has been continued with.
 
     Attributes:
         steps: one for each token that all rows have.
@@ -123,7 +123,7 @@ class Beams(Plain):
         return replace(cache, sources=tuple(cache.sources[row] for row in rows))
 
     def _searched(self, steps: Steps) -> list[Rows]:
-        """What beam search has seen before each of the steps, and after the last."""
+        """The rows that beam search had before each of the steps, and after the last."""
         forced = Forced(steps)
         self.model.generate(
             input_ids=torch.tensor([self.prompt]),

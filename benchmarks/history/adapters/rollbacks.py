@@ -65,7 +65,7 @@ class Drafting(Reset):
         return found, {**after, "kept": kept}
 
     def crop(self, cache: dict[str, Any], length: int) -> dict[str, Any]:
-        """What a rejection does.
+        """Roll back, as a rejection of proposed tokens does.
 
         Raises:
             NotImplementedError: the past that this needs is gone.

@@ -87,14 +87,14 @@ class AttentionDecoder:
 
     def full(self, tokens: Any) -> NDArray[np.floating]:
         """(T,) integers -> (T, V): attention written out, with neither kernel nor cache."""
-        seen = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device=self._device).tril()
+        mask = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device=self._device).tril()
         if self.window is not None:
-            seen = seen.triu(1 - self.window)
+            mask = mask.triu(1 - self.window)
         positions = torch.arange(len(tokens), device=self._device)[None]
         rows = self._embedded([tokens])
         for weights in self._weights.layers:
             query, key, value = self._projected(rows, weights, positions)
-            mixed = plain.attention(query, key, value, seen)
+            mixed = plain.attention(query, key, value, mask)
             rows = self._after(rows, mixed, weights)
         (logits,) = self._logits(rows)
         return logits
@@ -121,9 +121,9 @@ class AttentionDecoder:
         chunks = tuple(len(tokens) for tokens in arrays)
         call = KernelCall(cache.lengths, chunks, self.window, self._device)
         rows, layers = self._embedded(arrays), []
-        for weights, held in zip(self._weights.layers, cache.layers, strict=True):
+        for weights, before in zip(self._weights.layers, cache.layers, strict=True):
             query, *new = self._projected(rows, weights, call.positions)
-            key, value = (_joined(*both, call) for both in zip(held, new, strict=True))
+            key, value = (_joined(*both, call) for both in zip(before, new, strict=True))
             rows = self._after(rows, self._mixed(query, key, value, call), weights)
             layers.append((key, value))
         lengths = tuple(map(sum, zip(cache.lengths, chunks, strict=True)))
@@ -172,7 +172,7 @@ class AttentionDecoder:
         return [query, key, value]
 
     def _mixed(self, query: Any, key: Any, value: Any, call: KernelCall) -> Any:
-        """What the kernel answers, (B, H, T, D), once it has been looked at."""
+        """The kernel's answer (B, H, T, D), checked."""
         with torch.no_grad():
             mixed = self._attend(query, key, value, call)
         check_answer(mixed, query, call)
@@ -189,12 +189,12 @@ class AttentionDecoder:
         return list(to_numpy(plain.norm(rows) @ self._weights.head))
 
 
-def _joined(held: Any, new: Any, call: KernelCall) -> Any:
-    """(B, G, S, D): each row's new keys or values, (B, G, T, D), behind those it held."""
+def _joined(before: Any, new: Any, call: KernelCall) -> Any:
+    """(B, G, S, D): each row's new keys or values, (B, G, T, D), behind those of before."""
     ends = [past + chunk for past, chunk in zip(call.pasts, call.chunks, strict=True)]
     batch, heads, _, width = new.shape
     joined = new.new_zeros(batch, heads, max(ends), width)
     for row, (past, end) in enumerate(zip(call.pasts, ends, strict=True)):
-        joined[row, :, :past] = held[row, :, :past]
+        joined[row, :, :past] = before[row, :, :past]
         joined[row, :, past:end] = new[row, :, : end - past]
     return joined

@@ -1,4 +1,4 @@
-"""What an attention kernel is given with each call, and what it must answer."""
+"""The call of an attention kernel: what it is given, and what it must answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cachecheck.errors import DecoderError, Unsupported
 
 @dataclass(frozen=True)
 class KernelCall:
-    """What a kernel may want to know of a call, beside query, key and value.
+    """Facts about one call of a kernel, beside query, key and value.
 
     The key at position p of a batch row stands at index p; past its last key a row is filled up
     with zeros, which the mask hides.

@@ -17,7 +17,7 @@ DTYPES = ("float64", "float32", "bfloat16", "float16")
 """Precisions that weights, keys and values may have."""
 
 POSITIONS = ("rotary", "none")
-"""How rows know their position: by turned queries and keys, or by the causal mask alone."""
+"""Sources of a row's position: turned queries and keys, or the causal mask alone."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def norm(rows: Any) -> Any:
 
 
 def feed_forward(rows: Any, weights: dict[str, Any]) -> Any:
-    """What the layer's MLP adds to its rows."""
+    """The MLP of a layer: the amount that is added to its rows."""
     return torch.nn.functional.silu(norm(rows) @ weights["mlp_in"]) @ weights["mlp_out"]
 
 

@@ -105,7 +105,7 @@ class HuggingFaceDecoder:
         ids = self._ids(tokens)[None]
         past = {} if cache.cache is None else {self._cache_argument: cache.cache}
         outputs = self._call(input_ids=ids, use_cache=True, **past)
-        self._took_in(cache, outputs, ids.shape[1])
+        self._update(cache, outputs, ids.shape[1])
         return _rows(outputs)[0], cache
 
     def fork(self, cache: PaddedCache) -> PaddedCache:
@@ -114,12 +114,12 @@ class HuggingFaceDecoder:
 
     def crop(self, cache: PaddedCache, length: int) -> PaddedCache:
         """The cache rolled back to its first ``length`` tokens, by its own ``crop``."""
-        cache.cropped(length)
+        cache.crop(length)
         return cache
 
     def reset(self, cache: PaddedCache) -> PaddedCache:
         """The cache emptied, by its own ``reset``."""
-        cache.emptied()
+        cache.reset()
         return cache
 
     def state(self, cache: PaddedCache) -> list[dict[str, NDArray[Any]]]:
@@ -144,7 +144,7 @@ class HuggingFaceDecoder:
         ids, mask = cache.columns(arrays, self._pad)
         columns = ids.shape[1]
         outputs = self._call(**self._batch_inputs(ids, mask, cache, use_cache=True))
-        self._took_in(cache, outputs, columns)
+        self._update(cache, outputs, columns)
         cache.mask = mask
         return _unpadded(_rows(outputs), arrays), cache
 
@@ -156,7 +156,7 @@ class HuggingFaceDecoder:
 
     def reorder(self, cache: PaddedCache, rows: Sequence[int]) -> PaddedCache:
         """The batch with these rows, in this order, by the cache's own ``reorder_cache``."""
-        cache.reordered(rows)
+        cache.reorder(rows)
         return cache
 
     @property
@@ -167,20 +167,20 @@ class HuggingFaceDecoder:
         return torch.as_tensor(np.asarray(tokens, np.int64), device=self.model.device)
 
     def _batch_inputs(
-        self, ids: torch.Tensor, mask: torch.Tensor, held: PaddedCache, *, use_cache: bool
+        self, ids: torch.Tensor, mask: torch.Tensor, past: PaddedCache, *, use_cache: bool
     ) -> dict[str, Any]:
         device, columns = self.model.device, ids.shape[1]
-        ids, seen = ids.to(device), mask.to(device)
-        given: dict[str, Any] = {"attention_mask": seen, "use_cache": use_cache}
+        ids, mask = ids.to(device), mask.to(device)
+        given: dict[str, Any] = {"attention_mask": mask, "use_cache": use_cache}
         if self._takes_positions:
-            positions = (seen.cumsum(-1) - 1).masked_fill(seen == 0, 0)
+            positions = (mask.cumsum(-1) - 1).masked_fill(mask == 0, 0)
             given["position_ids"] = positions[:, -columns:]
-        if held.cache is not None:
-            given[self._cache_argument] = held.cache
+        if past.cache is not None:
+            given[self._cache_argument] = past.cache
         plain = {"input_ids": ids, **given}
         if getattr(self._text_config, "num_codebooks", None):
             return plain  # generate shifts the codes of a prompt against each other
-        given["is_first_iteration"] = held.length == 0
+        given["is_first_iteration"] = past.length == 0
         prepared = dict(self.model.prepare_inputs_for_generation(ids, **given))
         if not torch.equal(prepared.get("input_ids", ids), ids):
             return plain  # other tokens than were given: what generate adds for itself
@@ -188,14 +188,15 @@ class HuggingFaceDecoder:
             prepared["logits_to_keep"] = 0  # all rows: generate needs the last alone
         return prepared
 
-    def _took_in(self, held: PaddedCache, outputs: Any, columns: int) -> None:
+    def _update(self, padded: PaddedCache, outputs: Any, columns: int) -> None:
+        """Put the cache that a call answered with into ``padded``, longer by ``columns``."""
         # The library answers under its newer name even when the argument has the older one.
         name = "cache" if "cache" in outputs else self._cache_argument
         # Some fill the cache that they are given and do not hand it back.
-        held.cache = outputs.get(name) if outputs.get(name) is not None else held.cache
-        if held.cache is None:
+        padded.cache = outputs.get(name) if outputs.get(name) is not None else padded.cache
+        if padded.cache is None:
             raise Unsupported(f"{type(self.model).__name__} returned no cache with use_cache=True")
-        held.length += columns
+        padded.length += columns
 
     def _call(self, **arguments: Any) -> Any:
         try:
@@ -214,7 +215,7 @@ class HuggingFaceDecoder:
 
 
 _REFUSAL = re.compile(r"(not|n't|only|never) (yet )?(be )?support", re.IGNORECASE)
-"""How the library says that it does not do something."""
+"""The library's words for what it does not do."""
 
 
 def _rows(outputs: Any) -> NDArray[np.floating]:

@@ -1,4 +1,4 @@
-"""What a Hugging Face model and its cache show of themselves."""
+"""Facts about a Hugging Face model and its cache, read off their members."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sliding_window(config: Any) -> int | None:
 
 
 def learned_positions(model: Any, config: Any) -> int | None:
-    """How many positions a learned table holds; the tables are known by their names only.
+    """The number of positions in a learned table, or None; tables are known by their names only.
 
     Parts that see or hear have tables of their own. One with a padding index counts from there.
     """
@@ -55,7 +55,7 @@ def learned_positions(model: Any, config: Any) -> int | None:
 
 
 def tensors(layer: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """What a layer of a cache holds; recurrent layers keep theirs in mappings by number."""
+    """The tensors of a cache's layer by name; recurrent layers have mappings of them."""
     for name, value in vars(layer).items():
         if name.startswith("_"):
             continue

@@ -1,4 +1,4 @@
-"""The library's cache, with what a batch's next call has to say about the ones before it."""
+"""The library's cache, with the mask of its columns that a batch's next call needs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PaddedCache:
         mask = new if self.mask is None else torch.cat([self.mask, new], dim=1)
         return ids, mask
 
-    def reordered(self, rows: Sequence[int]) -> None:
+    def reorder(self, rows: Sequence[int]) -> None:
         """Make the rows these, in this order, as a beam search does.
 
         Raises:
@@ -64,7 +64,7 @@ class PaddedCache:
         if self.mask is not None:
             self.mask = self.mask.index_select(0, index)
 
-    def cropped(self, length: int) -> None:
+    def crop(self, length: int) -> None:
         """Keep the first ``length`` tokens, as assisted generation rolls back.
 
         Raises:
@@ -81,7 +81,7 @@ class PaddedCache:
             raise
         self.length = length
 
-    def emptied(self) -> None:
+    def reset(self) -> None:
         """Empty the cache for another use.
 
         Raises:
@@ -102,5 +102,5 @@ def _method(cache: Any, name: str) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """What the library says, shortened to its first line."""
+    """The first line of the library's message; the error's name where it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

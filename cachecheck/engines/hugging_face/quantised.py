@@ -1,4 +1,4 @@
-"""What a cache of few bits may do to rows: measured on the model, since no library promises it.
+"""A bound on what a cache of few bits does to rows, measured: no library promises one.
 
 The model is run once more with keys and values that are off by all that their storage may round
 away, up or down at random, every one of them. A right cache rounds by less in the mean, and leaves
@@ -18,9 +18,9 @@ Rounding = Callable[[torch.Tensor], torch.Tensor]
 """From keys or values (B, heads, T, width) to the most that each may be rounded by."""
 
 _SEQUENCES, _LENGTH = 12, 24
-"""What is run: as long as drawn cases are, and many enough to meet bad rows."""
+"""Sequences that are run: as long as drawn cases are, and many enough to meet bad rows."""
 
-_MORE = 1.5
+_ALLOWANCE = 1.5
 """Half as much again, since the worst of so few sequences is not the worst of all.
 
 An ideal cache of 8-bit floats holds within it, also where a small step changes which experts are
@@ -42,7 +42,7 @@ def four_bits(states: torch.Tensor) -> torch.Tensor:
     return (span / 15 / 2).expand_as(states)
 
 
-def explained(model: Any, argument: str, rounding: Rounding, vocab_size: int) -> float:
+def rounding_bound(model: Any, argument: str, rounding: Rounding, vocab_size: int) -> float:
     """The largest difference in a row that rounding keys and values explains.
 
     Args:
@@ -62,7 +62,7 @@ def explained(model: Any, argument: str, rounding: Rounding, vocab_size: int) ->
             moved = model(input_ids=ids, use_cache=True, **{argument: cache}).logits
             rows = model(input_ids=ids, use_cache=False).logits
         worst = max(worst, float((moved - rows).abs().max()))
-    return _MORE * worst
+    return _ALLOWANCE * worst
 
 
 class _Rounded(DynamicLayer):  # type: ignore[misc] # the library is not typed

@@ -1,4 +1,4 @@
-"""The ways to run one Hugging Face architecture: kinds of cache, of attention, of precision."""
+"""The variants of one Hugging Face architecture: kinds of cache, of attention, of precision."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import transformers
 from transformers import DynamicCache, QuantizedCache, StaticCache
 from transformers.cache_utils import StaticLayer
 
+from cachecheck.engines.engine import Variant
 from cachecheck.engines.hugging_face.decoder import HuggingFaceDecoder
 from cachecheck.engines.hugging_face.inspection import cache_argument, learned_positions
 from cachecheck.engines.hugging_face.quantised import (
     Rounding,
-    explained,
     four_bits,
+    rounding_bound,
     three_bit_mantissa,
 )
 from cachecheck.engines.hugging_face.tiny import POSITIONS, TOKENS, tiny_model
@@ -29,37 +30,27 @@ STATIC_LENGTH = 32
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to run an architecture.
+class ModelVariant(Variant):
+    """One way to run an architecture of the library.
 
     Attributes:
-        id: its name.
-        meaning: in words.
         attention: the library's name of an attention function, None for its own choice.
         dtype: of the parameters.
         cache: from the model's text configuration to an empty cache; None for the usual one.
         rounding: of what the cache keeps, if that is of few bits; see `quantised`.
-        laws: that it may break while the usual way keeps them; empty for all.
     """
 
-    id: str
-    meaning: str
     attention: str | None = None
     dtype: str = "float32"
     cache: Callable[[Any], Any] | None = None
     rounding: Rounding | None = None
-    laws: tuple[str, ...] = ()
-
-    def concerns(self, law: str) -> bool:
-        """Whether this way has a say in a law."""
-        return not self.laws or law in self.laws
 
     def decoder(self, architecture: str, seed: int) -> HuggingFaceDecoder:
         """A tiny random decoder of this architecture.
 
         Raises:
             TargetError: its forward pass takes no cache.
-            Unsupported: it cannot be run in this way.
+            Unsupported: it cannot be run in this variant.
         """
         model = tiny_model(architecture, seed, dtype=self.dtype, attention=self.attention)
         if self.attention and self.attention == _usual_attention(architecture):
@@ -70,7 +61,7 @@ class Way:
         slots = None if make is None else _slots(make())
         atol = None
         if self.rounding is not None:
-            atol = explained(model.eval(), cache_argument(model), self.rounding, TOKENS)
+            atol = rounding_bound(model.eval(), cache_argument(model), self.rounding, TOKENS)
         made = HuggingFaceDecoder(
             model,
             vocab_size=TOKENS,
@@ -102,8 +93,8 @@ def _usual_attention(architecture: str) -> str:
     return str(tiny_model(architecture, 0).config._attn_implementation)  # noqa: SLF001
 
 
-def quiet() -> None:
-    """Let the library keep its advice to itself, and torch to one thread, in this process."""
+def silence_library() -> None:
+    """Turn off the library's advice and progress bars, and torch's threads, in this process."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     torch.set_num_threads(1)
@@ -128,44 +119,44 @@ def _four_bits(backend: str) -> Callable[[Any], Any]:
     return partial(QuantizedCache, backend, nbits=4, q_group_size=4, residual_length=4)
 
 
-_WAYS = (
-    Way("dynamic", "a cache that grows, as generate makes it; float32"),
-    Way(
+_VARIANTS = (
+    ModelVariant("dynamic", "a cache that grows, as generate makes it; float32"),
+    ModelVariant(
         "eager", "attention in plain matrix products", attention="eager", laws=("schedule", "batch")
     ),
-    Way(
+    ModelVariant(
         "float64",
         "parameters and rows in float64; the library keeps norms and angles in float32",
         dtype="float64",
         laws=("schedule", "batch"),
     ),
-    Way(
+    ModelVariant(
         "recording",
         "a cache that can be rolled back, as assisted generation asks for it",
         cache=_recording,
         laws=("schedule", "crop"),
     ),
-    Way(
+    ModelVariant(
         "static",
         f"buffers of {STATIC_LENGTH} slots",
         cache=_static,
         laws=("schedule", "overflow", "branch", "crop", "reset", "reorder"),
     ),
-    Way(
+    ModelVariant(
         "fp8",
         "keys and values in 8-bit floats",
         cache=_fp8,
         rounding=three_bit_mantissa,
         laws=("schedule", "reorder"),
     ),
-    Way(
+    ModelVariant(
         "quanto",
         "keys and values in 4 bits, the last 4 tokens in full; needs optimum-quanto",
         cache=_four_bits("quanto"),
         rounding=four_bits,
         laws=("schedule",),
     ),
-    Way(
+    ModelVariant(
         "hqq",
         "the same by another backend; needs hqq",
         cache=_four_bits("hqq"),
@@ -174,5 +165,5 @@ _WAYS = (
     ),
 )
 
-WAYS: Mapping[str, Way] = MappingProxyType({way.id: way for way in _WAYS})
-"""Every way by its name, the usual one first."""
+VARIANTS: Mapping[str, ModelVariant] = MappingProxyType({one.id: one for one in _VARIANTS})
+"""Every variant by its name, the usual one first."""

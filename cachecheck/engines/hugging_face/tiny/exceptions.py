@@ -1,4 +1,4 @@
-"""What single architectures need beyond `SIZES`: data, with the reason where it is not plain.
+"""Fields that single architectures need beyond `SIZES`, with the reason where it is not plain.
 
 A field that `SIZES` gives and an architecture's own checks refuse is given here; ``UNSET`` leaves
 a field to the architecture's default.

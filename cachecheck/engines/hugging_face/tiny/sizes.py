@@ -1,4 +1,4 @@
-"""How small a tiny model is, in the library's own words: one value for each name of a size.
+"""Sizes of a tiny model, in the library's own words: one value for each name of a size.
 
 A configuration takes those of these that it has fields for. The library has many names for one
 thing, so what matters is the value: rows of 32, 4 heads of 8, 2 heads of keys and values, 32
