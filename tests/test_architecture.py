@@ -60,7 +60,7 @@ ARROWS: dict[str, set[str]] = {
 GUESTS = {
     "hypothesis": {"search", "strategies"},
     "torch": {"engines"},
-    "transformers": {"engines", "zoo"},
+    "transformers": {"engines"},
     "matplotlib": {"experiment"},
     "rich": {"report", "cli", "commands"},
     "pytest": {"pytest_plugin", "session", "commands"},

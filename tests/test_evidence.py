@@ -125,7 +125,6 @@ def test_tables_and_pages_of_the_evidence_are_small() -> None:
     assert size_of_evidence("findings", "frozen", "zoo") <= 900_000
 
 
-@pytest.mark.xfail(reason="the zoo's matrix is to become a table; take this mark away then")
 def test_the_evidence_is_small_beside_its_findings_and_the_frozen_run() -> None:
     assert size_of_evidence("findings", "frozen") <= 1_500_000
 
