@@ -21,7 +21,7 @@ from cachecheck.reference.config import Precision
 from cachecheck.schedule import Case, Schedule
 from cachecheck.schedule.steps import key_of
 from cachecheck.search import search
-from cachecheck.search.cases import Effort, from_numbers
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.target import Target, as_target
 from cachecheck.verdict import Answer, Finding, Violation
 
@@ -82,10 +82,10 @@ def hits(fault: Fault, law: Law, dtype: Precision) -> int:
     """On how many of `HIT_CASES` drawn cases the fault changes any answer that the law asks for."""
     target = as_target(partial(fault.make, dtype=dtype), fault.id)
     seeds = range(target.seeds)
-    draw = from_numbers(target.make, seeds, law, Effort())
+    numbered = numbered_cases(target.make, seeds, law, Effort())
     count = 0
     for number in range(HIT_CASES):
-        drawn = draw(number)
+        drawn = numbered(number)
         count += _answers(fault.make(drawn.decoder_seed, dtype), law, drawn.case) != _answers(
             fault.right(drawn.decoder_seed, dtype), law, drawn.case
         )

@@ -21,16 +21,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis.strategies import SearchStrategy
-
 from benchmarks.peer_designs import PEERS, Design
 from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.faults import FAULTS, fault_named
 from cachecheck.files import write_whole
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
-from cachecheck.search.cases import Drawn, Effort, cases
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.search.tally import LawBrokenError, Tally
 from cachecheck.target import Target, as_target
 
@@ -88,10 +85,11 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
     decoders = [target.make(seed) for seed in seeds[:_LOOKED_AT]]
     laws = [law for law in LAWS.values() if any(law.lacking(one) is None for one in decoders)]
     seen = {law.id: Tally(law, lambda _seen: None) for law in laws}
+    effort = Effort(case_seed=str(rng.getrandbits(64)))
+    numbered = {law.id: numbered_cases(target.make, seeds, law, effort) for law in laws}
     spent = 0
-    for law in cycle(laws):
-        effort = Effort(case_seed=str(rng.getrandbits(64)))
-        drawn = _drawn(cases(target.make, seeds, law, effort))
+    for number, law in enumerate(cycle(laws)):
+        drawn = numbered[law.id](number)
         try:
             seen[law.id].attempt(drawn)
             wrong = bool(seen[law.id].raised)
@@ -101,19 +99,6 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
         if wrong or spent >= calls:
             break
     return wrong or any(map(_shown_nowhere, seen.values())), spent
-
-
-def _drawn(strategy: SearchStrategy[Drawn]) -> Drawn:
-    """One case. Hypothesis begins with the number 0; the case's seed makes it another case."""
-    found: list[Drawn] = []
-
-    @settings(max_examples=1, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def keep(drawn: Drawn) -> None:
-        found.append(drawn)
-
-    keep()
-    return found[0]
 
 
 def _calls(decoder: Guarded) -> int:

@@ -16,7 +16,7 @@ from cachecheck.guard import Guarded
 from cachecheck.guard.answers import Rows
 from cachecheck.laws import LAWS
 from cachecheck.laws.base import distances
-from cachecheck.search.cases import Drawn, Effort, from_numbers
+from cachecheck.search.cases import Drawn, Effort, numbered_cases
 
 COMPARED = {"programs": 20, "schedule": 100, "reorder": 10}
 """Cases of each law that are run twice, for each way."""
@@ -129,7 +129,7 @@ def _drawn(architecture: str, way: str, law: str, number: int) -> Drawn:
     def make(seed: int) -> Guarded:
         return _guarded(architecture, way, seed)
 
-    return from_numbers(make, _SEEDS, LAWS[law], Effort())(number)
+    return numbered_cases(make, _SEEDS, LAWS[law], Effort())(number)
 
 
 @lru_cache

@@ -1,28 +1,23 @@
-"""Random search: cases drawn through Hypothesis, tried on one law, failures shrunk by `shrink`.
+"""Random search: cases drawn by Hypothesis, tried on one law, failures shrunk by `shrink`.
 
-Shrinking keeps the identity of the failure it began with, (law, kind): a smaller case that fails
-in another way does not count. Nothing is read from or written to a Hypothesis database, so that a
-seed gives the same cases again, with the same code (Hypothesis also draws from the constants that
-it finds in source files near the decoder's).
+The loop is our own, and a plain one: it ends with the first case that breaks the law, and tries
+nothing twice. Shrinking keeps the identity of the failure it began with, (law, kind): a smaller
+case that fails in another way does not count. A seed gives the same cases again: they follow from
+it, the law and what the decoder declares.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import lru_cache
-
-import hypothesis
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.errors import Flaky
-from hypothesis.strategies import SearchStrategy
+from itertools import count
 
 from cachecheck.errors import CachecheckError, DecoderHangsError, Unsupported
 from cachecheck.guard import CallTimeUpError, Guarded
 from cachecheck.laws import Law
 from cachecheck.search import verdicts
-from cachecheck.search.cases import Drawn, Effort, cases
+from cachecheck.search.cases import Drawn, Effort, numbered_cases
 from cachecheck.search.tally import LawBrokenError, Tally
 from cachecheck.target import Target
 from cachecheck.verdict import Answer, Verdict
@@ -66,8 +61,6 @@ def search(
         return verdicts.hung(tally, hang), hang
     except CachecheckError as error:
         return tally.verdict(Answer.ERROR, str(error)), error.__cause__ or error
-    except Flaky as flaky:
-        return verdicts.unrepeatable(tally), flaky
     except KeyboardInterrupt as stop:
         known = verdicts.interrupted(tally)
         if known is None:
@@ -87,50 +80,24 @@ def _searched(tally: Tally, target: Target, effort: Effort) -> tuple[Verdict, Ba
             if known.fits():
                 tally.attempt(known)
         tally.known = False
-        for again in _rounds(tally, effort):
-            _attempts(tally, again, cases(make, decoder_seeds, tally.law, again))
+        numbered = numbered_cases(make, decoder_seeds, tally.law, effort)
+        for number in count():
+            if _enough(tally, effort, number):
+                break
+            tally.attempt(numbered(number))
     except LawBrokenError as broken:
         tally.broken = broken
         return verdicts.violated(tally, make, decoder_seeds.start)
     return verdicts.conclusion(tally)
 
 
-class _TimeIsUpError(Exception):
-    """Ends a round of cases."""
-
-
-def _attempts(tally: Tally, effort: Effort, drawn_cases: SearchStrategy[Drawn]) -> None:
-    """As many cases as the effort says, or until the time is up."""
-
-    @hypothesis.seed(effort.seed)
-    @settings(
-        max_examples=effort.examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),  # shrinking is ours, see shrink.py
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-    @hypothesis.given(drawn_cases)
-    def attempt(drawn: Drawn) -> None:
-        if tally.tried_cases and (tally.time_is_up(effort.seconds) or tally.hopeless):
-            raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
-        tally.attempt(drawn)
-
-    with contextlib.suppress(_TimeIsUpError):
-        attempt()
-
-
-def _rounds(tally: Tally, effort: Effort) -> Iterator[Effort]:
-    """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
-    yield effort
-    number = 0
-    while (
-        effort.seconds is not None and not tally.time_is_up(effort.seconds) and not tally.hopeless
-    ):
-        number += 1
-        yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
+def _enough(tally: Tally, effort: Effort, drawn: int) -> bool:
+    """Whether to stop after so many cases; under a limit of time, at least one is drawn."""
+    if tally.hopeless:
+        return True
+    if effort.seconds is None:
+        return drawn >= effort.examples
+    return drawn > 0 and tally.time_is_up(effort.seconds)
 
 
 def _lacking(law: Law, make: Callable[[int], Guarded], decoder_seeds: range) -> str | None:

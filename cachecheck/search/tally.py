@@ -47,7 +47,6 @@ class Tally:
         self.broken: LawBrokenError | None = None
         self.raised: list[tuple[Drawn, DecoderError]] = []
         self.doubtful: list[tuple[Drawn, Finding]] = []
-        self.hang: DecoderHangsError | None = None
         self.known = True  # while cases that failed before are tried
         self.cut_short: list[str] = []  # why programs ended before their last step
         self.covered: Counter[Class] = Counter()
@@ -58,8 +57,6 @@ class Tally:
         Neither a decoder that raises nor a doubtful difference ends the search: the same mistake
         may also give rows that are clearly wrong, which say more.
         """
-        if self.hang is not None:
-            raise self.hang  # Hypothesis tries what failed once more; this would hang again
         shrinking = self.smallest is not None
         if not shrinking:
             self.examples += 1
@@ -93,7 +90,6 @@ class Tally:
         except DecoderError as error:
             self.raised.append((drawn, error))
             if isinstance(error, DecoderHangsError):
-                self.hang = error
                 raise
         return None
 
