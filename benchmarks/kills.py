@@ -19,7 +19,7 @@ from cachecheck.laws import LAWS, Law
 from cachecheck.reference.config import Precision
 from cachecheck.schedule import Case
 from cachecheck.search import search
-from cachecheck.search.cases import Effort, from_numbers
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.target import Target, as_target
 from cachecheck.verdict import Answer, Finding, Violation
 
@@ -83,10 +83,10 @@ def hits(fault: Fault, law: Law, dtype: Precision) -> int:
     """Count the drawn cases, of `HIT_CASES`, in which the fault changes an answer to the law."""
     target = as_target(partial(fault.make, dtype=dtype), fault.id)
     seeds = range(target.seeds)
-    draw = from_numbers(target.make, seeds, law, Effort())
+    numbered = numbered_cases(target.make, seeds, law, Effort())
     count = 0
     for number in range(HIT_CASES):
-        drawn = draw(number)
+        drawn = numbered(number)
         count += _answers(fault.make(drawn.decoder_seed, dtype), law, drawn.case) != _answers(
             fault.right(drawn.decoder_seed, dtype), law, drawn.case
         )

@@ -21,17 +21,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis.strategies import SearchStrategy
-
 from benchmarks.peer_designs import PEERS, Design
 from benchmarks.tables import Row, write_report
 from cachecheck.errors import DecoderError, DecoderHangsError, Unsupported
 from cachecheck.faults import FAULTS, fault_named
 from cachecheck.guard import Guarded
-from cachecheck.judge import Tally, Trial
+from cachecheck.judge import Tally
 from cachecheck.laws import LAWS
-from cachecheck.search.cases import Effort, cases
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.target import Target, as_target
 
 CALLS, SEEDS = 400, 5
@@ -88,11 +85,11 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
     decoders = [target.make(seed) for seed in seeds[:_LOOKED_AT]]
     laws = [law for law in LAWS.values() if any(law.lacking(one) is None for one in decoders)]
     tallies = {law.id: Tally(law) for law in laws}
+    effort = Effort(case_seed=str(rng.getrandbits(64)))
+    numbered = {law.id: numbered_cases(target.make, seeds, law, effort) for law in laws}
     spent = 0
-    for law in cycle(laws):
-        effort = Effort(case_seed=str(rng.getrandbits(64)))
-        drawn = _drawn(cases(target.make, seeds, law, effort))
-        tally = tallies[law.id]
+    for number, law in enumerate(cycle(laws)):
+        drawn, tally = numbered[law.id](number), tallies[law.id]
         with contextlib.suppress(DecoderHangsError):  # noted as raised
             tally.attempt(drawn)
         wrong = bool(tally.raised) or tally.broken is not None
@@ -100,19 +97,6 @@ def searched(target: Target, rng: Random, calls: int) -> tuple[bool, int]:
         if wrong or spent >= calls:
             break
     return wrong or any(map(_shown_nowhere, tallies.values())), spent
-
-
-def _drawn(strategy: SearchStrategy[Trial]) -> Trial:
-    """One case. Hypothesis begins with the number 0; the case's seed makes it another case."""
-    found: list[Trial] = []
-
-    @settings(max_examples=1, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(strategy)
-    def keep(drawn: Trial) -> None:
-        found.append(drawn)
-
-    keep()
-    return found[0]
 
 
 def _calls(decoder: Guarded) -> int:

@@ -41,7 +41,10 @@ ARROWS: dict[str, set[str]] = {
         *("schedule", "verdict", "zoo"),
     },
     "schedule": {"errors"},
-    "search": {"errors", "guard", "judge", "laws", "schedule", "shrink", "target", "verdict"},
+    "search": {
+        *("errors", "guard", "judge", "laws", "schedule", "shrink", "strategies", "target"),
+        *("verdict",),
+    },
     "session": {
         *("errors", "files", "guard", "judge", "laws", "pytest_plugin", "replay", "report"),
         *("schedule", "search", "shrink", "target", "verdict"),

@@ -5,32 +5,38 @@ Run alone: python -m pytest tests/test_even_batches.py
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
+from cachecheck import strategies as cs
 from cachecheck.errors import TargetError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.reference.caches.batched import BatchedDecoder, batched
-from cachecheck.schedule import Append, Branches
+from cachecheck.schedule import Append, Branches, Schedule
 from cachecheck.search import search
-from cachecheck.search.cases import Effort
-from cachecheck.search.programs import Room, draw_program
+from cachecheck.search.cases import Effort, numbered
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
 
 BATCHES = frozenset({"fork", "split", "reorder", "release", "batch"})
 
 
-@given(st.integers(0, 2**64), st.integers(2, 24))
-def test_programs_for_even_batches_are_ragged_in_first_calls_alone(seed: int, most: int) -> None:
-    room = Room(most, single=False, even=True)
-    schedule = draw_program(random.Random(seed), BATCHES, room)  # noqa: S311
+def programs(most: int) -> SearchStrategy[Schedule]:
+    """Programs of even batches."""
+    return cs.programs(operations=BATCHES, max_length=most, batches_alone=True, even_batches=True)
+
+
+@given(st.integers(2, 24), st.data())
+def test_programs_for_even_batches_are_ragged_in_first_calls_alone(
+    most: int, data: st.DataObject
+) -> None:
+    schedule = data.draw(programs(most))
     branches = Branches()
     for step in schedule.steps:
         if isinstance(step, Append):
@@ -43,8 +49,8 @@ def test_programs_for_even_batches_are_ragged_in_first_calls_alone(seed: int, mo
 
 
 def test_first_calls_are_ragged_often() -> None:
-    room = Room(24, single=False, even=True)
-    drawn = [draw_program(random.Random(seed), BATCHES, room) for seed in range(100)]  # noqa: S311
+    program = numbered(programs(24), "0")
+    drawn = [program(number) for number in range(100)]
     firsts = [next(s for s in one.steps if isinstance(s, Append)) for one in drawn]
     assert sum(len(set(first.sizes)) > 1 for first in firsts) > 50
 

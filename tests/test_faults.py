@@ -21,7 +21,7 @@ from cachecheck.reference.caches import CACHES
 from cachecheck.reference.config import Precision
 from cachecheck.schedule import Schedule
 from cachecheck.search import search
-from cachecheck.search.cases import Effort, from_numbers
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.target import as_target
 from cachecheck.verdict import Answer
 
@@ -55,9 +55,9 @@ def caught_after(fault: Fault, dtype: Precision, most: int) -> int | None:
     """How many drawn cases its law takes to catch a fault, nothing shrunk; None if not caught."""
     target = as_target(partial(fault.make, dtype=dtype), fault.id)
     law = LAWS[fault.law]
-    draw = from_numbers(target.make, range(target.seeds), law, Effort())
+    numbered = numbered_cases(target.make, range(target.seeds), law, Effort())
     for number in range(most):
-        drawn = draw(number)
+        drawn = numbered(number)
         try:
             judged = examine(law, drawn.decoder, drawn.case)
         except CachecheckError:

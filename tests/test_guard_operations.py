@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
+from cachecheck import strategies as cs
 from cachecheck.errors import DecoderError, DecoderRaisedError, TargetError, Unsupported
 from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.laws.runner import ScheduleRunner
 from cachecheck.members import CAPABILITIES
 from cachecheck.schedule import OPERATIONS, Append, Case, Merge, New, Schedule
-from cachecheck.search.programs import Room, draw_program
 from tests.decoders_for_tests import (
     WIDTH,
     Altered,
@@ -400,25 +399,22 @@ KINDS: dict[str, Callable[[], Listing]] = {
     "in place": ListingInPlace,
     "in place, without fork": lambda: ListingInPlace(fork=None),
 }
-seeds = st.integers(0, 2**32)
-ALL = frozenset({*OPERATIONS, "batch"})
 
 
-def case_of(seed: int) -> Case:
-    """A program of all operations with tokens."""
-    rng = random.Random(seed)  # noqa: S311
-    schedule = draw_program(rng, ALL, Room(8))
-    return Case(tuple(rng.randrange(8) for _ in range(schedule.length)), schedule)
+def with_tokens(schedule: Schedule) -> SearchStrategy[Case]:
+    """A case of it."""
+    ids = cs.token_ids(8, min_size=schedule.length, max_size=schedule.length)
+    return ids.map(lambda tokens: Case(tokens, schedule))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=50)
-@given(seed=seeds)
+@given(case=cs.programs(max_length=8).flatmap(with_tokens))
 def test_every_cache_of_a_program_is_released_once_and_not_used_afterwards(
-    kind: str, seed: int
+    kind: str, case: Case
 ) -> None:
     accounts = Accounts(KINDS[kind]())
-    found = LAWS["programs"].try_on(Guarded(accounts.decoder), case_of(seed))
+    found = LAWS["programs"].try_on(Guarded(accounts.decoder), case)
     assert found.violation is None
     accounts.check_released_once()
 

@@ -1,17 +1,19 @@
-"""Random programs stay within what was asked for, and reach what breaks caches."""
+"""Drawn programs stay within what was asked for, and reach what breaks caches."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
 
+from cachecheck import strategies as cs
 from cachecheck.schedule import (
     OPERATIONS,
     Append,
@@ -25,25 +27,42 @@ from cachecheck.schedule import (
     coverage,
     partitions,
 )
-from cachecheck.search.programs import BRANCHES, ROWS, Room, draw_program
+from cachecheck.search.cases import numbered
+from cachecheck.strategies._operations import BRANCHES, ROWS
+from tests.helpers import minimal
 
 ALL = frozenset({*OPERATIONS, "batch"}) - {"append"}
 
-wanted = st.sets(st.sampled_from(sorted(ALL)))
-rooms = st.builds(
-    Room, st.integers(1, 24), window=st.none() | st.integers(1, 9), single=st.booleans()
-)
+
+@dataclass(frozen=True)
+class Asked:
+    """What a program was asked for, and the program."""
+
+    operations: set[str]
+    most: int
+    alone: bool
+    even: bool
+    program: Schedule
 
 
-def draw(seed: int, operations: set[str] | frozenset[str], room: Room) -> Schedule:
-    """The program that a seed stands for."""
-    return draw_program(random.Random(seed), operations, room)  # noqa: S311
+@st.composite
+def _asked(draw: DrawFn) -> Asked:
+    operations = draw(st.sets(st.sampled_from(sorted(ALL)), min_size=1))
+    most, alone, even = draw(st.integers(1, 24)), draw(st.booleans()), draw(st.booleans())
+    strategy = cs.programs(
+        operations=operations, max_length=most, batches_alone=alone, even_batches=even
+    )
+    return Asked(operations, most, alone, even, draw(strategy))
+
+
+asked = _asked()
 
 
 @cache
-def many(operations: frozenset[str] = ALL, *, single: bool = True) -> list[Schedule]:
+def many(operations: frozenset[str] = ALL, *, alone: bool = False) -> list[Schedule]:
     """What a search of default effort may see."""
-    return [draw(seed, operations, Room(24, single=single)) for seed in range(200)]
+    program = numbered(cs.programs(operations=operations, batches_alone=alone), "0")
+    return [program(number) for number in range(200)]
 
 
 def operations_of(schedule: Schedule) -> set[str]:
@@ -59,45 +78,56 @@ def befores(schedule: Schedule) -> list[tuple[Step, dict[str, Branch]]]:
     return list(zip(schedule.steps, [Branches().live, *lives], strict=False))
 
 
-@given(st.integers(0, 2**64), wanted, rooms)
-def test_a_program_does_what_was_asked_for_and_nothing_else(
-    seed: int, operations: set[str], room: Room
+@given(asked)
+def test_a_program_does_what_was_asked_for_and_nothing_else(asked: Asked) -> None:
+    free = {"batch"} if asked.alone else set()
+    assert operations_of(asked.program) <= asked.operations | free
+    if asked.alone:
+        assert all(step.branch != "a" for step in asked.program.steps)
+
+
+@pytest.mark.parametrize("operation", ["fork", "new", "crop", "save", "reset", "batch"])
+@given(st.data(), st.integers(2, 24))
+def test_an_operation_asked_for_alone_is_in_every_program(
+    operation: str, data: st.DataObject, most: int
 ) -> None:
-    schedule = draw(seed, operations, room)
-    assert operations_of(schedule) <= operations | (set() if room.single else {"batch"})
-    if not room.single:
-        assert all(step.branch != "a" for step in schedule.steps)
+    schedule = data.draw(cs.programs(operations=[operation], max_length=most))
+    assert operation in operations_of(schedule)
 
 
-@given(st.integers(0, 2**64), wanted, rooms)
-def test_no_sequence_is_longer_than_the_room(seed: int, operations: set[str], room: Room) -> None:
-    assert 1 <= draw(seed, operations, room).longest <= room.longest
+@given(asked)
+def test_no_sequence_is_longer_than_asked_for(asked: Asked) -> None:
+    assert 1 <= asked.program.longest <= asked.most
 
 
-@given(st.integers(0, 2**64), wanted, rooms)
-def test_every_branch_with_room_left_goes_on_last(
-    seed: int, operations: set[str], room: Room
-) -> None:
+@given(asked)
+def test_every_branch_with_room_left_goes_on_last(asked: Asked) -> None:
     """What an operation broke shows in later rows only."""
-    schedule = draw(seed, operations, room)
-    *_, end = schedule.walk()
-    last = {step.branch: step for step in schedule.steps}
+    *_, end = asked.program.walk()
+    last = {step.branch: step for step in asked.program.steps}
     for name, branch in end.live.items():
-        if not room.single and name == "a":
+        if asked.alone and name == "a":
             continue
-        assert isinstance(last[name], Append) or branch.length == room.longest
+        assert isinstance(last[name], Append) or branch.length == asked.most
 
 
-@given(st.integers(0, 2**64), wanted, rooms)
-def test_branches_and_rows_stay_few(seed: int, operations: set[str], room: Room) -> None:
-    for branches in draw(seed, operations, room).walk():
+@given(asked)
+def test_branches_and_rows_stay_few(asked: Asked) -> None:
+    for branches in asked.program.walk():
         assert len(branches.live) <= BRANCHES
         assert all(len(branch.rows) <= 2 * ROWS for branch in branches.live.values())
 
 
-@given(st.integers(0, 2**64), wanted, rooms)
-def test_a_seed_gives_the_same_program_again(seed: int, operations: set[str], room: Room) -> None:
-    assert draw(seed, operations, room) == draw(seed, operations, room)
+@given(asked)
+def test_rows_of_even_batches_get_as_many_tokens_once_there_are_any(asked: Asked) -> None:
+    for step, before in befores(asked.program):
+        if isinstance(step, Append) and asked.even and before[step.branch].length:
+            assert len(set(step.sizes)) == 1
+
+
+def test_a_number_gives_the_same_program_again() -> None:
+    program = numbered(cs.programs(), "0")
+    assert [program(number) for number in reversed(range(200))] == many()[::-1]
 
 
 OF_BATCHES = frozenset({"batch", "fork", "release", "reorder", "split", "merge"})
@@ -114,12 +144,12 @@ def test_every_operation_is_reached_where_all_are_asked_for(operation: str) -> N
 def test_every_operation_on_batches_is_reached_often_where_there_are_batches_alone(
     operation: str,
 ) -> None:
-    reached = [s for s in many(OF_BATCHES, single=False) if operation in operations_of(s)]
+    reached = [s for s in many(OF_BATCHES, alone=True) if operation in operations_of(s)]
     assert sum(isinstance(s.steps[-1], Append) for s in reached) >= 30
 
 
 def test_batches_have_several_rows_of_different_lengths_and_ragged_calls() -> None:
-    programs = many(frozenset({"batch"}), single=False)
+    programs = many(frozenset({"batch"}), alone=True)
     sizes = [s.sizes for p in programs for s in p.steps if isinstance(s, Append)]
     assert {len(one) for one in sizes} == set(range(1, ROWS + 1))
     ragged = [one for one in sizes if len(set(one)) > 1]
@@ -177,6 +207,45 @@ def test_the_shapes_that_break_caches_are_drawn(shape: Callable[[Schedule], bool
     assert sum(map(shape, many())) >= 5
 
 
+# Shrinking, under Hypothesis.
+
+
+def does(operation: str, times: int = 1) -> Callable[[Schedule], bool]:
+    return lambda p: sum(step.operation == operation for step in p.steps) >= times
+
+
+def ragged(schedule: Schedule) -> bool:
+    return any(len(set(s.sizes)) > 1 for s in schedule.steps if isinstance(s, Append))
+
+
+MINIMA: dict[str, tuple[SearchStrategy[Schedule], Callable[[Schedule], bool], str]] = {
+    "any": (cs.programs(), bool, "1 b=a 1 b:1"),
+    "batches": (cs.programs(batches_alone=True), bool, "b=new*1 b:1"),
+    "a single token": (cs.programs(max_length=1), bool, "1 b=a"),
+    "a rollback": (cs.programs(operations=["crop"]), bool, "2 crop1 1"),
+    "two forks": (cs.programs(), does("fork", 2), "1 b=a c=a 1 b:1 c:1"),
+    "a fork that goes on": (cs.programs(), forked_and_gone_on, "1 b=a b:1 1 b:1"),
+    "two saves": (cs.programs(operations=["save"]), does("save", 2), "1 save save 1"),
+    "a release": (
+        cs.programs(operations=["fork", "release"]),
+        does("release"),
+        "1 b=a release b:1",
+    ),
+    "a split": (cs.programs(batches_alone=True), does("split"), "b=new*1 c=b[0] b:1 c:1"),
+    "a ragged call": (
+        cs.programs(operations=["batch"], batches_alone=True),
+        ragged,
+        "b=new*2 b:1/2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MINIMA)
+def test_programs_shrink_to_a_pinned_minimum(name: str) -> None:
+    strategy, condition, expected = MINIMA[name]
+    assert str(minimal(strategy, condition)) == expected
+
+
 # Calls, counted by class.
 
 
@@ -216,17 +285,18 @@ def test_the_rows_of_a_batch_count_one_by_one_and_operations_move_the_past() -> 
     }
 
 
-@given(st.integers(0, 2**64), rooms)
-def test_every_call_and_row_is_counted_in_a_known_class(seed: int, room: Room) -> None:
-    schedule = draw(seed, ALL, room)
-    counted = coverage.classes_of(schedule, room.window)
+@given(cs.programs(), st.none() | cs.windows())
+def test_every_call_and_row_is_counted_in_a_known_class(
+    schedule: Schedule, size: int | None
+) -> None:
+    counted = coverage.classes_of(schedule, size)
     calls = sum(len(step.sizes) for step in schedule.steps if isinstance(step, Append))
     assert counted.total() == calls
     for past, chunk, window in counted:
         assert past in coverage.PASTS
         assert chunk in coverage.CHUNKS
         assert window in coverage.WINDOWS
-        assert (window == "none") is (room.window is None)
+        assert (window == "none") is (size is None)
     assert coverage.from_pairs(coverage.as_pairs(counted)) == counted
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from typing import Any
 
@@ -32,18 +31,9 @@ from cachecheck.schedule import (
 )
 from cachecheck.schedule.notation import format_steps, parse_steps
 from cachecheck.schedule.steps import branch_number, sort_key
-from cachecheck.search.programs import Room, draw_program
 from cachecheck.shrink import shrink, size_of
 
-ALL = frozenset({*OPERATIONS, "batch"})
-
-
-def drawn(seed: int, *, single: bool) -> Schedule:
-    """A program with any operations."""
-    return draw_program(random.Random(seed), ALL, Room(12, single=single))  # noqa: S311
-
-
-programs = st.builds(drawn, st.integers(0, 2**32), single=st.booleans())
+programs = cs.programs(max_length=12) | cs.programs(max_length=12, batches_alone=True)
 
 
 @given(cs.lengths().flatmap(cs.chunk_partitions))

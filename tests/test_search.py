@@ -11,7 +11,8 @@ from cachecheck.guard import Guarded
 from cachecheck.laws import LAWS
 from cachecheck.reference import FROZEN, WRONG_MASKS, Config, ReferenceDecoder
 from cachecheck.search import search
-from cachecheck.search.cases import Effort, longest
+from cachecheck.search.cases import Effort
+from cachecheck.strategies.cases import longest
 from cachecheck.target import Target, as_target, load_target
 from cachecheck.verdict import Answer
 from tests.test_laws import Mean, RestartsCounting

@@ -17,7 +17,7 @@ from cachecheck.guard.answers import Rows
 from cachecheck.judge import Trial
 from cachecheck.laws import LAWS
 from cachecheck.laws.comparison import distances
-from cachecheck.search.cases import Effort, from_numbers
+from cachecheck.search.cases import Effort, numbered_cases
 
 COMPARED = {"programs": 20, "schedule": 100, "reorder": 10}
 """Cases of each law that are run twice, for each variant."""
@@ -130,7 +130,7 @@ def _drawn(architecture: str, variant: str, law: str, number: int) -> Trial:
     def make(seed: int) -> Guarded:
         return _guarded(architecture, variant, seed)
 
-    return from_numbers(make, _SEEDS, LAWS[law], Effort())(number)
+    return numbered_cases(make, _SEEDS, LAWS[law], Effort())(number)
 
 
 @lru_cache

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 from cachecheck.errors import InputError
 from cachecheck.schedule.branches import Branches
@@ -68,6 +69,13 @@ class Schedule:
 
     def __str__(self) -> str:
         return format_steps(self.steps)
+
+    def __repr__(self) -> str:
+        return f"Schedule.parse({str(self)!r})"
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        """The same in a notebook and in what Hypothesis prints: both take dataclasses apart."""
+        printer.text(repr(self))
 
     @cached_property
     def plain(self) -> bool:

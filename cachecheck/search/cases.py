@@ -5,26 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+import hypothesis
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 
-from cachecheck.guard import CallLimit, Guarded
+from cachecheck.guard import CallLimit, Guarded, NotOfferedError
 from cachecheck.judge import Trial
 from cachecheck.laws import Law
-from cachecheck.schedule import Case, Schedule, operations_of
-from cachecheck.search.draws import draw_chunks, draw_length, draw_tokens
-from cachecheck.search.programs import Room, draw_program
+from cachecheck.schedule import Case
+from cachecheck.strategies.cases import cases
 
-LENGTH = 24
-"""Longest sequence drawn by default, as in the published experiment."""
+T = TypeVar("T")
 
-# A window is crossed twice over up to the first of these, by a few tokens up to the second; what is
-# longer still needs --max-length, and the verdict says so.
-_CROSSED_TWICE, _CROSSED = 96, 300
-
-
-_TRIES = 50  # decoders or programs drawn until one has what the law is about
+_BYTES = 8192  # more than a case takes, and as many as Hypothesis uses
 
 
 @dataclass(frozen=True)
@@ -50,66 +45,49 @@ class Effort:
     known: tuple[tuple[int, Case], ...] = ()
 
 
-def longest(decoder: Guarded, max_length: int | None) -> int:
-    """The longest sequence to draw for ``decoder``."""
-    declared = decoder.capabilities
-    wanted = max_length
-    if wanted is None:
-        wanted = LENGTH
-        window = declared.window or 0
-        for across, end in ((window + 8, _CROSSED), (2 * window + 2, _CROSSED_TWICE)):
-            wanted = max(wanted, across) if across <= end else wanted
-    return wanted if declared.max_length is None else min(wanted, declared.max_length)
-
-
-def cases(
-    make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
-) -> SearchStrategy[Trial]:
-    """Decoders and cases for ``law``: see `from_numbers`."""
-    return st.integers(0, 2**64 - 1).map(from_numbers(make, decoder_seeds, law, effort))
-
-
-def from_numbers(
+def numbered_cases(
     make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
 ) -> Callable[[int], Trial]:
-    """From a number to a decoder and a case for ``law``.
+    """A function from a number to a decoder and a case for ``law``, of `strategies.cases`."""
+    drawn = _drawn(make, decoder_seeds, law, effort.max_length)
+    return numbered(drawn, effort.case_seed or str(effort.seed))
 
-    Hypothesis draws one number, and `random` makes the case from it. Trial piece by piece, cases
-    come out short and as near copies of each other (Hypothesis repeats and mutates what it drew): a
-    fault that waits for 16 tokens of history took 42 cases to meet instead of 5. What is lost is
-    Hypothesis' shrinking, which `shrink` does better here.
+
+def numbered(strategy: SearchStrategy[T], seed: str) -> Callable[[int], T]:
+    """A function from a number to an example of ``strategy``, each drawn afresh.
+
+    Hypothesis reads the example out of random bytes: through ``fuzz_one_input``, which is there for
+    those who have a loop of their own. Its own loop begins with small examples, and goes on to
+    repeat and to mutate what it drew, so that cases come out short and alike
+    (benchmarks/kills_per_call.py measures both).
     """
+    found: list[T] = []
 
-    def from_number(number: int) -> Trial:
-        # With the seed, since Hypothesis begins every search with the number 0.
-        rng = random.Random(f"{effort.case_seed or effort.seed}/{number}")  # noqa: S311 - nothing secret about it
-        for _ in range(_TRIES):
-            seed = rng.choice(decoder_seeds)
-            decoder = make(seed)
-            if law.lacking(decoder) is None:  # where seeds pick configurations, few may have it
-                break
-        schedule = _schedule(rng, decoder, law, longest(decoder, effort.max_length))
-        tokens = draw_tokens(rng, schedule.length, decoder.vocab_size)
-        return Trial(seed, decoder, Case(tokens, schedule))
+    @hypothesis.settings(database=None)
+    @hypothesis.given(strategy)
+    def keep(example: T) -> None:
+        found.append(example)
 
-    return from_number
+    def example(number: int) -> T:
+        rng = random.Random(f"{seed}/{number}")  # noqa: S311 - nothing secret about it
+        keep.hypothesis.fuzz_one_input(rng.randbytes(_BYTES))  # type: ignore[attr-defined]
+        return found.pop()
+
+    return example
 
 
-def _schedule(rng: random.Random, decoder: Guarded, law: Law, most: int) -> Schedule:
-    window = decoder.capabilities.window
-    if not law.operations:
-        crossing = window + 1 if window is not None and law.crosses else 1
-        length = draw_length(rng, min(max(law.least_calls, crossing), most), most, window)
-        return draw_chunks(rng, length, law.least_calls, window)
-    operations = law.operations & decoder.performable
-    single = "batch" not in law.needs
-    if single and "batch" in operations and rng.random() < 0.5:
-        # Beside branches of one sequence, merging and splitting would hardly come up.
-        operations, single = operations - {"new", "crop", "save", "reset"}, False
-    room = Room(most, window, single=single, even=decoder.capabilities.even_batches)
-    for _ in range(_TRIES):
-        schedule = draw_program(rng, operations, room)
-        # Without one of its operations a case would say nothing about the law.
-        if operations & operations_of(schedule):
-            break
-    return schedule
+@st.composite
+def _drawn(
+    draw: DrawFn,
+    make: Callable[[int], Guarded],
+    decoder_seeds: range,
+    law: Law,
+    max_length: int | None,
+) -> Trial:
+    """The next decoder, from a drawn seed on, that has what the law is about; and a case for it."""
+    first = draw(st.integers(0, len(decoder_seeds) - 1))
+    for seed in (*decoder_seeds[first:], *decoder_seeds[:first]):
+        decoder = make(seed)
+        if law.lacking(decoder) is None:
+            return Trial(seed, decoder, draw(cases(decoder, law, max_length=max_length)))
+    raise NotOfferedError(law.lacking(decoder) or law.id)

@@ -1,21 +1,18 @@
-"""Random search: cases drawn through Hypothesis, tried on one law, failures shrunk by `shrink`.
+"""Random search: cases drawn by Hypothesis, tried on one law, failures shrunk by `shrink`.
 
-Nothing is read from or written to a Hypothesis database, so that a seed gives the same cases again,
-with the same code (Hypothesis also draws from the constants that it finds in source files near the
-decoder's).
+The loop is our own, and a plain one: it ends with the first case that breaks the law, and tries
+nothing twice. A seed gives the same cases again: they follow from it, the law and what the decoder
+declares.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-
-import hypothesis
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.strategies import SearchStrategy
+from itertools import count
 
 from cachecheck.errors import CachecheckError, DecoderError, DecoderHangsError, Unsupported
 from cachecheck.guard import CallTimeUpError, Guarded
@@ -23,7 +20,7 @@ from cachecheck.judge import Tally, Trial, concluded
 from cachecheck.judge.conclude import hung, interrupted, refusal_reason, unusable
 from cachecheck.judge.vacuity import idle_rows_of
 from cachecheck.laws import Law
-from cachecheck.search.cases import Effort, cases
+from cachecheck.search.cases import Effort, numbered_cases
 from cachecheck.search.smallest import (
     InterruptedSearchError,
     smallest_error,
@@ -83,10 +80,6 @@ class LawBrokenError(Exception):
     """Ends the cases of a search."""
 
 
-class _TimeIsUpError(Exception):
-    """Ends a round of cases."""
-
-
 class _Search:
     """One law searched on one target."""
 
@@ -98,7 +91,6 @@ class _Search:
         self.make = lru_cache(maxsize=16)(_probed(target, effort))
         self.decoder_seeds = range(effort.seed, effort.seed + target.seeds)
         self.began = time.perf_counter()
-        self.hang: DecoderHangsError | None = None
 
     def run(self) -> tuple[Verdict, BaseException | None]:
         """All known cases, then drawn ones; what they amount to, made small."""
@@ -108,8 +100,7 @@ class _Search:
             return unusable(self.tally, Answer.UNSUPPORTED, reason), None
         try:
             self._known()
-            for again in self._rounds() if self.effort.examples else ():
-                self._attempts(again, cases(self.make, self.decoder_seeds, self.law, again))
+            self._drawn()
         except LawBrokenError as broken:
             first = None if self._broken_before() else self.decoder_seeds.start
             verdict = smallest_violation(self.tally, self.make, first)
@@ -135,49 +126,26 @@ class _Search:
         return (trial.decoder_seed, trial.case) in self.effort.known
 
     def _attempt(self, trial: Trial) -> None:
-        if self.hang is not None:
-            raise self.hang  # Hypothesis tries what failed once more; this would hang again
-        if self.tally.broken is not None:
-            raise LawBrokenError
         self.on_case(self.tally)
-        try:
-            self.tally.attempt(trial)
-        except DecoderHangsError as hang:
-            self.hang = hang
-            raise
+        self.tally.attempt(trial)
         if self.tally.broken is not None:
             raise LawBrokenError
 
-    def _attempts(self, effort: Effort, drawn_cases: SearchStrategy[Trial]) -> None:
-        """As many cases as the effort says, or until the time is up."""
+    def _drawn(self) -> None:
+        """As many cases as the effort says, or until the time is up; then at least one."""
+        numbered = numbered_cases(self.make, self.decoder_seeds, self.law, self.effort)
+        for number in count():
+            if self._enough(number):
+                return
+            self._attempt(numbered(number))
 
-        @hypothesis.seed(effort.seed)
-        @settings(
-            max_examples=effort.examples,
-            database=None,
-            deadline=None,
-            phases=(Phase.generate,),  # shrinking is ours, see shrink
-            suppress_health_check=list(HealthCheck),
-            report_multiple_bugs=False,
-            print_blob=False,
-        )
-        @hypothesis.given(drawn_cases)
-        def attempt(trial: Trial) -> None:
-            if self.tally.tried_cases and (self._time_is_up() or self._hopeless()):
-                raise _TimeIsUpError  # else the rest of the cases would be drawn for nothing
-            self._attempt(trial)
-
-        with contextlib.suppress(_TimeIsUpError):
-            attempt()
-
-    def _rounds(self) -> Iterator[Effort]:
-        """The effort itself; under a limit of time, rounds of fresh cases until it is up."""
-        effort = self.effort
-        yield effort
-        number = 0
-        while effort.seconds is not None and not self._time_is_up() and not self._hopeless():
-            number += 1
-            yield replace(effort, case_seed=f"{effort.case_seed or effort.seed}/round {number}")
+    def _enough(self, drawn: int) -> bool:
+        """True if so many drawn cases are as many as are wanted."""
+        if self._hopeless():
+            return True
+        if self.effort.seconds is None:
+            return drawn >= self.effort.examples
+        return drawn > 0 and self._time_is_up()
 
     def _time_is_up(self) -> bool:
         seconds = self.effort.seconds
