@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cachecheck.certify import LONGEST_TREE
@@ -143,6 +143,7 @@ def check(number: int, folder: Path) -> Answer:
     return verdict.answer
 
 
+@settings(suppress_health_check=[HealthCheck.nested_given])  # the search draws by Hypothesis too
 @given(number=st.integers(0, 499))
 def test_all_faces_agree_on_a_drawn_pair(
     number: int, tmp_path_factory: pytest.TempPathFactory

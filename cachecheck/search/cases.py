@@ -63,7 +63,7 @@ def numbered(strategy: SearchStrategy[T], seed: str) -> Callable[[int], T]:
     """
     found: list[T] = []
 
-    @hypothesis.settings(database=None)
+    @hypothesis.settings(database=None, suppress_health_check=list(hypothesis.HealthCheck))
     @hypothesis.given(strategy)
     def keep(example: T) -> None:
         found.append(example)
