@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cachecheck.search.check import check_decoder
     from cachecheck.session.parametrize import parametrize_with_laws
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 __all__ = [
     "CachecheckError",

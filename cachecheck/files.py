@@ -43,7 +43,7 @@ def _umask() -> int:
 
 @dataclass(frozen=True)
 class _Head:
-    """What every stored file begins with."""
+    """The fields that every stored file begins with."""
 
     cachecheck: str
     version: int

@@ -152,7 +152,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @invariant()
     def own_invariants_hold(self) -> None:
-        """What the decoder itself checks of the caches in use."""
+        """The decoder's own check of the caches in use."""
         broken = self.decoder.broken_invariant()
         assert broken is None, f"check_invariants: {broken}; {self._reproduction()}"  # noqa: S101
 
@@ -209,7 +209,7 @@ class CacheMachine(RuleBasedStateMachine):
         )
 
     def _case(self) -> Case:
-        """What was done so far."""
+        """The steps so far, with their tokens."""
         return Case(tuple(self.tokens), Schedule(tuple(self.done)))
 
     def _reproduction(self) -> str:

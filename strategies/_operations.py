@@ -63,7 +63,7 @@ class Live:
 
     @property
     def full(self) -> bool:
-        """Whether there can be no branch more."""
+        """True if there can be no branch more."""
         return len(self.branches.live) >= BRANCHES
 
     @property
@@ -146,4 +146,4 @@ KINDS: dict[str, Kind] = {
     "split": Kind(lambda live: [] if live.full else live.each(batch=True), _split),
     "merge": Kind(_pairs, lambda _, live, on: Merge(live.fresh, (on[0], on[1]))),
 }
-"""What a program can do besides calls, plainest first; ``batch`` is to begin a new one."""
+"""The operations of a program besides calls, plainest first; ``batch`` is to begin a new one."""

@@ -20,7 +20,7 @@ from cachecheck.strategies.problems import AttentionProblem, new_problem
 from cachecheck.strategies.sequences import seeds
 
 SIDES = ("right", "left")
-"""Where the padding stands, of queries and of keys."""
+"""The sides on which padding stands, of queries and of keys."""
 
 
 class RaggedBatch(NamedTuple):
@@ -160,5 +160,5 @@ def _padded(
 
 
 def _place(side: str, length: int, most: int) -> slice:
-    """Where ``length`` real places stand among ``most``."""
+    """The places of ``length`` real ones among ``most``."""
     return slice(0, length) if side == "right" else slice(most - length, most)

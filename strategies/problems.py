@@ -75,7 +75,7 @@ class WrongMaskProblem(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the wrong mask is wrong here."""
+        """True if the wrong mask is wrong here."""
         return not np.array_equal(self.mask, self.problem.mask)
 
 

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What is ours, and what follows ``--`` and is pytest's."""
+    """Our own arguments, and what follows ``--`` and is pytest's."""
     if "--" not in arguments:
         return arguments, []
     at = arguments.index("--")

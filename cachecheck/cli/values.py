@@ -44,7 +44,7 @@ def long_enough(text: str) -> int:
 
 
 def workers(text: str) -> str:
-    """What pytest-xdist's ``-n`` takes."""
+    """A value for pytest-xdist's ``-n``."""
     if text not in ("auto", "logical") and not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a number of processes or auto, got {text!r}")
     return text

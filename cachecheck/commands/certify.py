@@ -21,7 +21,7 @@ _EXITS = {Answer.HOLDS: 0, Answer.VIOLATED: 1, Answer.INCONCLUSIVE: 3}
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """A request from the command line.
 
     Attributes:
         target: name of the decoder.

@@ -15,7 +15,7 @@ from cachecheck.report.faults import print_fault, print_faults, print_kinds
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """A request from the command line.
 
     Attributes:
         ids: of faults to tell all about; none for the list.

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from cachecheck.session.run_folder import RunFolder
 
 Watch = Callable[[], tuple[float, str, str]]
-"""What stands now: how much is done, what is at work, and a line of figures."""
+"""The state of the work: how much is done, what is at work, and a line of figures."""
 
 
 @contextlib.contextmanager

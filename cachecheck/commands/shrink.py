@@ -29,7 +29,7 @@ from cachecheck.verdict import Answer, Verdict, exit_code
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for.
+    """A request from the command line.
 
     Attributes:
         target: name of the decoder.
@@ -106,7 +106,7 @@ class Reduction:
         shrink(self.case, fails, least_calls=self.law.least_calls)
 
     def _fails(self, case: Case, kind: str) -> bool:
-        """Whether a smaller case fails in the same way; it is the case from now on if so."""
+        """True if a smaller case fails in the same way; it is the case from now on then."""
         with contextlib.suppress(CachecheckError):
             found = examine(self.law, self.decoder, case)
             violation = found.finding.violation

@@ -92,7 +92,7 @@ class Engine:
         return make
 
     def load_zoo(self) -> Zoo:
-        """What a survey goes through.
+        """The models that a survey goes through.
 
         Raises:
             InputError: the engine has no zoo.

@@ -35,5 +35,5 @@ def engine_with_prefix(prefix: str) -> Engine | None:
 
 
 def target_forms() -> str:
-    """How targets of the engines are written, for messages: ``hf:NAME``."""
+    """The forms of the engines' targets, for messages: ``hf:NAME``."""
     return " or ".join(f"{engine.prefix}:NAME" for engine in ENGINES)

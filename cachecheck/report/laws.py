@@ -36,7 +36,7 @@ class LawPage:
 
 
 def law_page(law: Law) -> LawPage:
-    """What is known of ``law``."""
+    """All that is known of ``law``."""
     stronger = [(one.id, one.implies[law.id]) for one in LAWS.values() if law.id in one.implies]
     faults = tuple(fault for fault in FAULTS.values() if fault.law == law.id)
     kinds = dict.fromkeys(fault.kind for fault in faults)
@@ -97,7 +97,7 @@ def print_law(console: Console, law: Law) -> None:
 
 
 def counted(page: LawPage) -> str:
-    """How many faults of the catalogue name the law."""
+    """The number of faults of the catalogue that name the law."""
     if not page.faults:
         stronger = " or ".join(name for name, _ in page.follows_from)
         return f"none of the {len(FAULTS)} in the catalogue names it; those nearest name {stronger}"

@@ -15,7 +15,7 @@ from cachecheck.report.laws import law_page, needs
 from cachecheck.schedule import NOTATION
 
 PLACE = re.compile(r"(<!-- ([a-z ]+): generated -->\n)(?:(?!<!-- ).)*(<!-- end -->)", re.DOTALL)
-"""Where a page takes a generated part, with the part's name between the two markers."""
+"""The place where a page takes a generated part, with the part's name between the two markers."""
 
 
 def filled(text: str, parts: Mapping[str, str]) -> str:

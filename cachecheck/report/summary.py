@@ -1,4 +1,4 @@
-"""What to say of a run: order, what follows from what, what to advise. Data; renderers show it."""
+"""The report of a run as data: order, what follows from what, what to advise. Renderers show it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Remark:
-    """What several laws say alike, beside failing cases.
+    """One thing that several laws say alike, beside failing cases.
 
     Attributes:
         answer: theirs.
@@ -97,7 +97,7 @@ def summarised(
     amount: str = "",
     replays: Mapping[str, str] | None = None,
 ) -> Summary:
-    """What to say of these verdicts.
+    """The report on these verdicts.
 
     Args:
         verdicts: one a law.
@@ -140,7 +140,7 @@ def _laws(verdicts: Sequence[Verdict], answer: Answer) -> tuple[str, ...]:
 
 
 def _differ(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the laws have more than one thing to say: a wrong adapter fails all alike."""
+    """True if the laws have more than one thing to say: a wrong adapter fails all alike."""
     said = {(one.violation, one.reasons) for one in verdicts if not one.examples}
     return len(said) > 1 or any(one.examples for one in verdicts)
 
@@ -152,7 +152,7 @@ def _failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _shown_before(verdict: Verdict, verdicts: Sequence[Verdict]) -> bool:
-    """Whether a law that follows from this one is broken by the same case."""
+    """True if a law that follows from this one is broken by the same case."""
     if verdict.answer is not Answer.VIOLATED:
         return False
     weaker = implied(LAWS, verdict.law)

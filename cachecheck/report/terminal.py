@@ -45,7 +45,7 @@ def print_report(console: Console, summary: Summary) -> None:
 
 
 def heading(target: str, seed: int, amount: str, versions: dict[str, str]) -> str:
-    """What is under test, and with what: enough to repeat the run."""
+    """The decoder under test, and the versions: enough to repeat the run."""
     named = ", ".join(f"{name} {number}" for name, number in versions.items())
     return f"{target}   seed {seed}, {amount}\n{named}\n"
 
@@ -70,7 +70,7 @@ def law_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def remark_line(remark: Remark) -> str:
-    """What some laws say alike, in a line."""
+    """One thing that some laws say alike, in a line."""
     laws = f"{', '.join(remark.laws)}   " if remark.laws else ""
     said = [] if remark.violation is None else [remark.violation.message]
     return f"{remark.answer.value}  {laws}{'; '.join([*said, *map(sentence, remark.reasons)])}"
@@ -88,7 +88,7 @@ def margin_line(margin: Margin) -> str:
 
 
 def conclusion_lines(summary: Summary) -> str:
-    """What the verdicts amount to, with a number for how sure that is."""
+    """The result of all verdicts, with a number for how sure that is."""
     answers, checked = summary.answers, summary.checked
     parts = [
         f"{len(answers[answer])} of {checked} laws {said}: {', '.join(answers[answer])}"
@@ -113,7 +113,7 @@ def conclusion_lines(summary: Summary) -> str:
 
 
 def _consequences(summary: Summary) -> list[str]:
-    """Which broken law to look at first, and what cannot hold while it is broken."""
+    """The broken law to look at first, and those that cannot hold while it is broken."""
     if not summary.follow:
         return []
     first = " and ".join(summary.begin_with)

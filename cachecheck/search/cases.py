@@ -1,4 +1,4 @@
-"""What a search draws: decoders, and cases to try a law on."""
+"""Trials for a search: decoders, and cases to try a law on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BYTES = 8192  # more than a case takes, and as many as Hypothesis uses
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard to search.
+    """The amount of work for a search.
 
     Attributes:
         seed: of the cases; decoders get this seed and the ones after it.

@@ -120,7 +120,7 @@ class _Search:
                 self._attempt(known)
 
     def _broken_before(self) -> bool:
-        """Whether what is wrong is one of the known cases: it keeps its decoder, and its file."""
+        """True if what is wrong is one of the known cases: it keeps its decoder, and its file."""
         assert self.tally.broken is not None  # noqa: S101 - asked after LawBrokenError
         trial = self.tally.broken[0]
         return (trial.decoder_seed, trial.case) in self.effort.known
@@ -152,7 +152,7 @@ class _Search:
         return seconds is not None and time.perf_counter() - self.began >= seconds
 
     def _hopeless(self) -> bool:
-        """Whether a law that one case can establish is not going to be: no need to go on."""
+        """True if a law that one case can establish is not going to be: no need to go on."""
         tally = self.tally
         if self.law.everywhere or tally.examples < _HOPELESS or tally.closest is None:
             return False

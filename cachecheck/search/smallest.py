@@ -70,7 +70,7 @@ def _shrunk(failing: _Failing, make: Callable[[int], Guarded], first_seed: int |
 
 
 def _repeats(failing: _Failing) -> bool:
-    """Whether the smallest case fails once more, and by as much."""
+    """True if the smallest case fails once more, and by as much."""
     before = failing.judged.finding
     again = failing.fails(failing.trial.case)
     return again and abs(failing.judged.finding.difference - before.difference) <= before.tolerance
@@ -85,7 +85,7 @@ class _Failing:
         self.kind = violation.kind if violation else None
 
     def fails(self, case: Case) -> bool:
-        """Whether ``case`` fails in the same way; it is the smallest from now on if so."""
+        """True if ``case`` fails in the same way; it is the smallest from now on then."""
         return self.fails_on(replace(self.trial, case=case))
 
     def fails_on(self, trial: Trial) -> bool:
