@@ -125,7 +125,7 @@ def test_a_decoder_that_kills_its_worker_is_an_error_and_the_other_law_is_report
     )
     code, out, err = finish(process)
     assert (code, err) == (2, "")
-    assert "ERROR  schedule   the process that ran this law ended before its verdict" in out
+    assert "ERROR  schedule   the process that ran this law ended without a verdict" in out
     verdicts = json.loads((tmp_path / "out.json").read_text())["verdicts"]
     assert [(one["law"], one["verdict"]) for one in verdicts] == [
         ("prefix", "HOLDS"),

@@ -348,7 +348,9 @@ def test_the_token_seed_draws_the_tokens_and_the_seed_the_decoder(cachecheck: Ru
     seen = []
     for options in ((), ("--token-seed", "0"), ("--token-seed", "1"), ("--seed", "7")):
         assert cachecheck("shrink", target, "6", *options).code == 0
-        seed, tokens = Path("seen").read_text().splitlines()[-1].split(" ", 1)
+        calls = [line.split(" ", 1) for line in Path("seen").read_text().splitlines()]
+        # The first call of six tokens is the case's; later ones look at the decoder by itself.
+        seed, tokens = next(one for one in calls if len(json.loads(one[1])) == 6)
         seen.append((int(seed), tuple(json.loads(tokens))))
         Path("seen").unlink()
     assert seen[0] == seen[1]
@@ -443,7 +445,7 @@ def test_ctrl_c_at_any_call_prints_the_smallest_case_so_far(cachecheck: Run) -> 
         assert "  interrupted: a smaller schedule may exist\n" in ran.out
         (stored,) = Path(f"cases{stop}").iterdir()
         schedule = json.loads(stored.read_text())["schedule"]
-        assert f"  smallest schedule   {schedule} " in ran.out
+        assert f"  schedule            {schedule} " in ran.out  # there may be smaller ones
         loads.append(Schedule.parse(schedule).length)
     assert loads == sorted(loads, reverse=True)
     assert (loads[0], loads[-1]) == (18, 3)
