@@ -69,7 +69,8 @@ def load_target(name: str) -> Target:
     is_file = where.endswith(".py")
     is_module = where.replace(".", "_").isidentifier() and not where.startswith(".")
     if not colon or not member or not (is_file or is_module):
-        raise TargetError(f"unknown target {name!r}; expected {_FORMS} or {target_forms()}")
+        hint = f" (a factory in that file is {name}:NAME)" if name.endswith(".py") else ""
+        raise TargetError(f"unknown target {name!r}; expected {_FORMS} or {target_forms()}{hint}")
     module = _load_file(Path(where)) if is_file else _load_module(where)
     if not hasattr(module, member):
         raise TargetError(f"{where} has no {member!r}; it has {_candidates(module)}")

@@ -67,9 +67,7 @@ def cases(decoder: Any, law: str | Law, *, max_length: int | None = None) -> Sea
         raise InvalidArgument(f"decoder={decoder!r} is no decoder: {error}") from error
     lacking = chosen.lacking(guarded)
     if lacking is not None:
-        raise InvalidArgument(
-            f"law={chosen.id!r} says nothing about this decoder: not offered: {lacking}"
-        )
+        raise InvalidArgument(f"law={chosen.id!r} needs what this decoder lacks: {lacking}")
     if max_length is not None:
         check_integer("max_length", max_length, least=1)
     return _cases(guarded, chosen, longest(guarded, max_length))

@@ -325,3 +325,19 @@ def test_a_written_file_has_the_rights_that_the_umask_leaves(here: Path) -> None
     (here / "plain").touch()
     write_whole(here / "whole", "")
     assert (here / "whole").stat().st_mode == (here / "plain").stat().st_mode
+
+
+def test_a_decoder_that_refuses_the_case_now_accuses_nobody() -> None:
+    """It was an ERROR, so that a suite which replays stored files stayed red for a right cure."""
+    path = save_failure(found("ForgetsOffset"), "mine.py:make", STORE)
+    Path("mine.py").write_text(
+        "from tests.decoders_for_tests import Sums\n"
+        "class Refuses(Sums):\n"
+        "    def extend(self, tokens, cache):\n"
+        "        if cache[1]: raise NotImplementedError('no second call')\n"
+        "        return super().extend(tokens, cache)\n"
+        "make = Refuses\n"
+    )
+    answer, line = replay(path)
+    assert answer is Replayed.REFUSED
+    assert "no second call" in line

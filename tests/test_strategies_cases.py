@@ -145,7 +145,7 @@ def test_a_users_own_test_fails_with_a_case_that_can_be_read() -> None:
         (lambda: cs.cases(Mean(), None), "law=None must be"),  # type: ignore[arg-type]
         (lambda: cs.cases(object(), "schedule"), "is no decoder: "),
         (lambda: cs.cases(Mean, "schedule"), "decoder=Mean is a class; give a decoder"),
-        (lambda: cs.cases(Mean(), "crop"), "says nothing about this decoder: not offered: crop"),
+        (lambda: cs.cases(Mean(), "crop"), r"needs what this decoder lacks: crop\(cache, length\)"),
         (lambda: cs.cases(Mean(), "schedule", max_length=0), "max_length=0"),
         (lambda: cs.cases(Mean(), "schedule", max_length=2.5), "max_length=2.5"),  # type: ignore[arg-type]
         (lambda: cs.programs(operations=[]), r"operations=\[\]"),

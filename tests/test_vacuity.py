@@ -100,6 +100,7 @@ def test_cases_without_history_show_nothing() -> None:
     singles = {("0", "8+", "none"): 30, ("2-7", "1", "none"): 90}
     assert without_history(singles, 30) is Code.SINGLE_TOKENS
     assert without_history(singles, 5) is None  # too few cases to say
+    assert without_history(singles, 5, refused=True) is Code.SINGLE_TOKENS
     assert without_history(singles | {("1", "2-7", "none"): 1}, 30) is None
 
 
@@ -107,6 +108,15 @@ def test_a_decoder_that_takes_one_token_at_a_time_is_not_said_to_hold() -> None:
     found = verdict(OneAtATime, "schedule")
     assert found.answer is Answer.INCONCLUSIVE
     assert "no call of two or more tokens was made on a filled cache" in found.message
+
+
+@pytest.mark.parametrize("law", ["schedule", "branch", "programs"])
+@pytest.mark.parametrize("examples", [8, 20, 50])
+def test_so_it_is_with_few_cases_and_under_every_law_of_calls(law: str, examples: int) -> None:
+    """It held with 20 cases, of which 7 were not refused; and `programs` held with any number."""
+    found, _ = search(LAWS[law], as_target(OneAtATime, "it"), Effort(examples=examples))
+    assert found.answer is Answer.INCONCLUSIVE
+    assert found.has(Code.SINGLE_TOKENS) or found.has(Code.MOSTLY_REFUSED)
 
 
 def test_a_window_that_explains_idleness_is_no_reason_for_doubt() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.engine_faults import table as planted
-from benchmarks.pages import catalogue, engines, figures, findings, kills, look_alikes, peers
+from benchmarks.pages import catalogue, draws, engines, figures, findings, kills, look_alikes, peers
 from benchmarks.pages.measured import tables
 from benchmarks.plainly import answers
 
@@ -111,6 +111,14 @@ def _faults() -> list[Measurement]:
             kills.summary(),
             ("kill-matrix.csv", "kill-matrix-unequal.csv"),
             "../docs/catalogue-measured.md#the-kill-matrix",
+        ),
+        Measurement(
+            "Kills per decoder call",
+            "Are the cases, and the loop that draws them, as good as those before?",
+            "python -m benchmarks.kills_per_call",
+            draws.draws_summary(),
+            (draws.FILE,),
+            "../docs/hypothesis.md",
         ),
         Measurement(
             "Every wrong mask, shrunk",

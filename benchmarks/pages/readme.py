@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from benchmarks.pages import findings, kills, peers, pictures
+from benchmarks.pages import draws, findings, kills, peers, pictures
 from benchmarks.pages.outputs import ROOT, output_of
 from cachecheck.files import write_whole
 from cachecheck.report.markdown import filled, tables
@@ -29,6 +29,7 @@ def measured() -> dict[str, str]:
     """Each part that comes from the evidence, by the name of its place."""
     return {
         "kills": kills.summary(),
+        "draws": draws.draws_table(),
         "peers headline": peers.headline(),
         "findings": findings.findings_table(at="../evidence/findings", bugs_only=True),
         "zoo": findings.zoo_summary(),

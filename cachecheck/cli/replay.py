@@ -13,10 +13,11 @@ def add(commands: Commands) -> None:
     replay = commands.add_parser(
         "replay",
         help="try a stored failure again",
-        description="Try a stored failure again. Prints FIXED (exit 0), FAILED (1), ERROR (2) or "
-        "INCONCLUSIVE (3). Works in any directory: the decoder's file is looked up in the project "
-        "that the stored file lies in, or in the one you are in. Code outside of both is not run "
-        "unless --target names it.",
+        description="Try a stored failure again. Prints FIXED or REFUSED (exit 0), FAILED (1), "
+        "ERROR (2) or INCONCLUSIVE (3). REFUSED is a decoder that raises NotImplementedError "
+        "there now, which accuses nobody. Works in any directory: the decoder's file is looked up "
+        "in the project that the stored file lies in, or in the one you are in. Code outside of "
+        "both is not run unless --target names it.",
     )
     replay.add_argument(
         "file",

@@ -11,6 +11,7 @@ from cachecheck.report.terminal import print_plain
 
 _CODES = {
     Replayed.FIXED: 0,
+    Replayed.REFUSED: 0,
     Replayed.FAILED: 1,
     Replayed.ERROR: 2,
     Replayed.INCONCLUSIVE: 3,

@@ -114,7 +114,8 @@ def _without_history(tally: Tally) -> Reason | None:
     law = tally.law
     if not (law.compares_rows and law.uses_cache) or tally.longest <= _SHORT or tally.examples <= 1:
         return None
-    missing = without_history(tally.covered, tally.examples)
+    refused = bool(tally.refusals or tally.cut_short)
+    missing = without_history(tally.covered, tally.examples, refused=refused)
     if missing is None:
         return None
     first = str(tally.refusals[0]) if tally.refusals else ""

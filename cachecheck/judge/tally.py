@@ -10,6 +10,7 @@ from cachecheck.judge.judgement import Judged, Judgement, examine
 from cachecheck.judge.trial import Trial
 from cachecheck.laws import Law
 from cachecheck.laws.comparison import severity
+from cachecheck.schedule import Append, Schedule
 from cachecheck.schedule.coverage import CallClass, classes_of
 from cachecheck.verdict import Finding
 
@@ -95,10 +96,20 @@ class Tally:
             self.cut_short.append(finding.refusal)
         self.latest = trial
         self.with_history += len(schedule.steps) > 1
-        self.covered += classes_of(schedule, window)
+        performed = _performed(schedule, finding.done)
+        if performed is not None:
+            self.covered += classes_of(performed, window)
         if window is not None:
             self.smallest_window = min(window, self.smallest_window or window)
             self.crossed |= schedule.longest > window
         if self.closest is None or severity(finding) > severity(self.closest[1]):
             self.closest = (trial, finding)
         self.longest = max(self.longest, schedule.longest)
+
+
+def _performed(schedule: Schedule, done: int | None) -> Schedule | None:
+    """The steps that were done, where the decoder refused the one after ``done``."""
+    if done is None:
+        return schedule
+    steps = schedule.steps[:done]
+    return Schedule(steps) if any(isinstance(step, Append) for step in steps) else None

@@ -24,12 +24,20 @@ More than half of the cases drawn have one.
 """
 
 
-def without_history(covered: Mapping[CallClass, int], examples: int) -> Code | None:
-    """The reason why the calls made show little: none on a filled cache, or only single tokens."""
+def without_history(
+    covered: Mapping[CallClass, int], examples: int, *, refused: bool = False
+) -> Code | None:
+    """The reason why the calls made show little: none on a filled cache, or only single tokens.
+
+    Args:
+        covered: calls made, by class.
+        examples: cases tried. Few may have met single tokens alone by chance,
+        refused: unless the decoder refused others.
+    """
     onto = {key for key in covered if key[0] != "0"}
     if not onto:
         return Code.NO_HISTORY
-    if examples >= _ENOUGH and all(chunk == "1" for _, chunk, _ in onto):
+    if (refused or examples >= _ENOUGH) and all(chunk == "1" for _, chunk, _ in onto):
         return Code.SINGLE_TOKENS
     return None
 

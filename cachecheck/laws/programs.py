@@ -29,6 +29,7 @@ def check(law: str, operations: frozenset[str], decoder: Guarded, case: Case) ->
     """
     runner, expected = ScheduleRunner(decoder), _Expected(decoder, case)
     findings, at, refused, compared = [Finding(0.0, 0.0)], 0, "", False
+    done: int | None = None
     for number, step in enumerate(case.schedule.steps, start=1):
         size = sum(step.sizes) if isinstance(step, Append) else 0
         try:
@@ -36,7 +37,7 @@ def check(law: str, operations: frozenset[str], decoder: Guarded, case: Case) ->
         except Unsupported as refusal:
             if not compared:
                 raise  # nothing was compared after one of the law's operations
-            refused = str(refusal)  # the steps before it count
+            refused, done = str(refusal), number - 1  # the steps before it count
             break
         at += size
         compared |= bool(sequences) and bool(runner.performed & operations)
@@ -47,7 +48,7 @@ def check(law: str, operations: frozenset[str], decoder: Guarded, case: Case) ->
             return gather(findings)
     if "batch" in operations:
         findings += _full_batch(law, decoder, runner, expected)
-    return replace(gather(findings), refusal=refused)
+    return replace(gather(findings), refusal=refused, done=done)
 
 
 def _compare(

@@ -24,6 +24,7 @@ class Replayed(StrEnum):
     FIXED = "FIXED"
     FAILED = "FAILED"
     INCONCLUSIVE = "INCONCLUSIVE"
+    REFUSED = "REFUSED"
     ERROR = "ERROR"
 
 
@@ -59,6 +60,8 @@ def _answer(verdict: Verdict, failure: Failure) -> tuple[Replayed, str]:
         return Replayed.FAILED, verdict.message
     if verdict.answer is Answer.INCONCLUSIVE:
         return Replayed.INCONCLUSIVE, verdict.message
+    if verdict.answer is Answer.UNSUPPORTED:
+        return Replayed.REFUSED, f"{verdict.message}; the decoder refuses this case now"
     if verdict.answer is not Answer.HOLDS:
         return Replayed.ERROR, verdict.message
     if not failure.repeatable:

@@ -40,11 +40,13 @@ class Consequence:
         law: its id.
         weaker: the law that it implies, which is broken or leads to a broken one.
         reason: why it implies that.
+        held: whether its own cases did not meet what is broken.
     """
 
     law: str
     weaker: str
     reason: str
+    held: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ def _ratio(margin: Margin) -> float:
 
 def _consequences(verdicts: Sequence[Verdict], broken: Sequence[str]) -> list[Consequence]:
     """The laws that cannot hold while ``broken`` ones are broken, each with the first reason."""
+    held = _laws(verdicts, Answer.HOLDS)
     idle = {verdict.law for verdict in verdicts if verdict.answer is Answer.UNSUPPORTED}
     found = []
     for name, law in LAWS.items():
@@ -201,7 +204,7 @@ def _consequences(verdicts: Sequence[Verdict], broken: Sequence[str]) -> list[Co
             for weaker, reason in law.implies.items()
             if weaker in broken or implied(LAWS, weaker) & set(broken)
         )
-        found.append(Consequence(name, weaker, reason))
+        found.append(Consequence(name, weaker, reason, held=name in held))
     return found
 
 

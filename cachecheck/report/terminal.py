@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cachecheck.report.failure import failure_block, number
-from cachecheck.report.summary import Remark, Summary
+from cachecheck.report.summary import Consequence, Remark, Summary
 from cachecheck.verdict import Answer, Margin, Verdict
 from cachecheck.verdict.sentences import MISTAKES, sentence
 
@@ -120,8 +120,13 @@ def _consequences(summary: Summary) -> list[str]:
     mended = "it does" if len(summary.begin_with) == 1 else "they do"
     return [
         f"Begin with {first}. These laws cannot hold until {mended}:",
-        *(f"  {one.law:<13} implies {one.weaker}: {one.reason}" for one in summary.follow),
+        *map(_consequence, summary.follow),
     ]
+
+
+def _consequence(one: Consequence) -> str:
+    held = " (its own cases did not meet what is broken)" if one.held else ""
+    return f"  {one.law:<13} implies {one.weaker}: {one.reason}{held}"
 
 
 def print_plain(console: Console, text: str) -> None:

@@ -49,8 +49,8 @@ def numbered_cases(
     make: Callable[[int], Guarded], decoder_seeds: range, law: Law, effort: Effort
 ) -> Callable[[int], Trial]:
     """A function from a number to a decoder and a case for ``law``, of `strategies.cases`."""
-    drawn = _drawn(make, decoder_seeds, law, effort.max_length)
-    return numbered(drawn, effort.case_seed or str(effort.seed))
+    strategy = trials(make, decoder_seeds, law, effort.max_length)
+    return numbered(strategy, effort.case_seed or str(effort.seed))
 
 
 def numbered(strategy: SearchStrategy[T], seed: str) -> Callable[[int], T]:
@@ -77,7 +77,7 @@ def numbered(strategy: SearchStrategy[T], seed: str) -> Callable[[int], T]:
 
 
 @st.composite
-def _drawn(
+def trials(
     draw: DrawFn,
     make: Callable[[int], Guarded],
     decoder_seeds: range,

@@ -56,7 +56,7 @@ def search(
         InterruptedSearchError: Ctrl-C, when a failing case was known already.
     """
     began = time.perf_counter()
-    found = _Search(law, target, effort, on_case)
+    found = Search(law, target, effort, on_case)
     try:
         verdict, cause = found.run()
     except Unsupported as refusal:
@@ -80,7 +80,7 @@ class LawBrokenError(Exception):
     """Ends the cases of a search."""
 
 
-class _Search:
+class Search:
     """One law searched on one target."""
 
     def __init__(
@@ -99,8 +99,8 @@ class _Search:
             reason = Reason(Code.NOT_OFFERED, quoted=lacking)
             return unusable(self.tally, Answer.UNSUPPORTED, reason), None
         try:
-            self._known()
-            self._drawn()
+            self.try_known()
+            self.try_drawn()
         except LawBrokenError as broken:
             first = None if self._broken_before() else self.decoder_seeds.start
             verdict = smallest_violation(self.tally, self.make, first)
@@ -112,12 +112,12 @@ class _Search:
             return smallest_idle(self.tally, verdict), None
         return verdict, None
 
-    def _known(self) -> None:
+    def try_known(self) -> None:
         """Cases that failed before, as far as they still fit."""
         for decoder_seed, case in self.effort.known:
             known = Trial(decoder_seed, self.make(decoder_seed), case)
             if known.fits():
-                self._attempt(known)
+                self.attempt(known)
 
     def _broken_before(self) -> bool:
         """True if what is wrong is one of the known cases: it keeps its decoder, and its file."""
@@ -125,21 +125,26 @@ class _Search:
         trial = self.tally.broken[0]
         return (trial.decoder_seed, trial.case) in self.effort.known
 
-    def _attempt(self, trial: Trial) -> None:
+    def attempt(self, trial: Trial) -> None:
+        """Try the law on one case.
+
+        Raises:
+            LawBrokenError: it is broken, and the tally has it.
+        """
         self.on_case(self.tally)
         self.tally.attempt(trial)
         if self.tally.broken is not None:
             raise LawBrokenError
 
-    def _drawn(self) -> None:
+    def try_drawn(self) -> None:
         """As many cases as the effort says, or until the time is up; then at least one."""
         numbered = numbered_cases(self.make, self.decoder_seeds, self.law, self.effort)
         for number in count():
-            if self._enough(number):
+            if self.enough(number):
                 return
-            self._attempt(numbered(number))
+            self.attempt(numbered(number))
 
-    def _enough(self, drawn: int) -> bool:
+    def enough(self, drawn: int) -> bool:
         """True if so many drawn cases are as many as are wanted."""
         if self._hopeless():
             return True

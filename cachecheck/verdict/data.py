@@ -55,12 +55,14 @@ class Finding:
 
     For `sensitivity` the difference should be large. ``refusal`` is the reason why the decoder
     refused to go on to the end of the case; empty if it did not.
+    ``done`` is the number of steps before that refusal.
     """
 
     difference: float
     tolerance: float
     violation: Violation | None = None
     refusal: str = ""
+    done: int | None = None
 
 
 @dataclass(frozen=True)
